@@ -33,7 +33,7 @@ soak: ## The test suite with the long counts
 	@$(SETUP) test
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --soak $(OPTS)
 
-check-generated: ## Regenerate the committed robots of generated/ and compare (OPTS=--update-golden accepts)
+check-generated: ## Compare the committed C of tests/golden with what is generated (OPTS=--update-golden accepts)
 	@$(SETUP) test
 	@$(BIN)/pytest tests/test_generated.py $(OPTS)
 

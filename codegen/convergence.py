@@ -26,6 +26,8 @@ from diffpbd.runtime.base.errors import InputError
 
 Array = npt.NDArray[np.float64]
 
+BOTH: Final = "both"
+"""As `multiplier`: either, where there are no slides."""
 MAX_SHIFT: Final = 1e3
 MAX_TURN: Final = 1.0
 POSE_OF_STATE: Final = [0, 1, 2, 6, 7, 8, 9]
@@ -53,12 +55,13 @@ class Convergence:
 
 
 def converge(
-    robot: str, *, sweeps: int = 30, shift: float = 0.05, turn: float = 0.2, seed: int = 1, multiplier: str = "block"
+    robot: str, *, sweeps: int = 30, shift: float = 0.05, turn: float = 0.2, seed: int = 1, multiplier: str = "both"
 ) -> Convergence:
     """Detach every link of ROBOT at its zero pose by up to `shift` [m] and `turn` [rad] a direction, and project.
 
-    Corrections are those of Algorithm 1: weighted by mass and inertia, positional then angular rows; Jacobi with its
-    default factor. `multiplier` is `block` (all rows of a joint) or `scalar` (along the residual, as printed).
+    Corrections are those of Algorithm 1: weighted by mass and inertia; Jacobi with its default factor. `multiplier` is `scalar`
+    (along the residual, all positional before all angular rows: as printed), `block` (all rows of a joint, joint by joint), or
+    both where every joint is a hinge. The direct solve stands beside them.
     """
     for name, value, most, unit in (("shift", shift, MAX_SHIFT, "m"), ("turn", turn, MAX_TURN, "rad")):
         if not 0.0 <= value <= most:  # NaN too
@@ -72,6 +75,8 @@ def converge(
     tree, names = model.tree, ("body", "joint")
     if any(tree.slides) and multiplier == Multiplier.SCALAR.value:
         raise InputError(f"{robot}: the scalar multiplier is the paper's, for hinges; {robot} has a slide. Use block.")
+    either = ("block",) if any(tree.slides) else ("scalar", "block")
+    kinds = either if multiplier == BOTH else (multiplier,)
     known = blocks(model)
     default = [entry.default for entry in model.entries]
     values = ca.Function("blocks", [model.alpha], [known[k] for k in names])(default)
@@ -82,18 +87,20 @@ def converge(
     start = _detached(xi[:, POSE_OF_STATE], shift, turn, np.random.default_rng(seed))
     fixed["weight"] = weights(tree).numpy()(body=fixed["body"])["weight"].ravel()
     projections = tuple(
-        _projection(solver, program, start, sweeps, fixed, tree)
-        for solver, program in _programs(tree, Multiplier(multiplier)).items()
+        _projection(solver, program, start, sweeps, fixed, tree) for solver, program in _programs(tree, kinds).items()
     )
     return Convergence(recipe.name, tuple(link.name for link in described.links), projections)
 
 
-def _programs(tree: Tree, multiplier: Multiplier) -> Mapping[str, Program]:
-    return {
-        "gauss_seidel": gauss_seidel(tree, multiplier),
-        "jacobi": jacobi(tree, multiplier),
-        "direct": direct(tree),
-    }
+def _programs(tree: Tree, multipliers: tuple[str, ...]) -> Mapping[str, Program]:
+    made: dict[str, Program] = {}
+    for kind in multipliers:
+        printed, word = kind == Multiplier.SCALAR.value, "_as_printed" if kind == Multiplier.SCALAR.value else ""
+        made |= {
+            f"gauss_seidel{word}": gauss_seidel(tree, Multiplier(kind), printed),
+            f"jacobi{word}": jacobi(tree, Multiplier(kind)),
+        }
+    return made | {"direct": direct(tree)}
 
 
 def _detached(pose: Array, shift: float, turn: float, rng: np.random.Generator) -> Array:

@@ -13,7 +13,7 @@ from typing import Final
 
 __all__ = [
     "DOCS", "DOCS_OF_LIMITS", "DOCS_OF_LOOPS", "FUNCTIONS", "VARIANTS", "Declared", "Slot", "alpha_doc", "expect_declared",
-    "jac_doc", "vjp_doc",
+    "jac_doc", "table", "vjp_doc",
 ]  # fmt: skip
 
 VARIANTS: Final = (
@@ -121,7 +121,8 @@ _add(
 )  # fmt: skip
 _add(
     "ik", "Inverse kinematics: the position of the first start that brings a frame to a goal within the joint limits.",
-    "goal_position goal_rotation goal_weights p0 fixed frame ik_options alpha", "p ik_info",
+    "goal_position goal_rotation goal_weights p0 fixed frame ik_options alpha "
+    "[keep_apart] [spheres] [capsules] [boxes] [planes]", "p ik_info",
 )  # fmt: skip
 _add(
     "regressor", "Rigid-body torque per inertial parameter of each link: u = Y theta, payload left out.",
@@ -188,7 +189,8 @@ _add(
 )  # fmt: skip
 _add(
     "mpc", "Plan of N torques along a reference, bounded: sequential quadratic programs over joint_step.",
-    "p pd u_last P_ref PD_ref U_ref tip_ref weights tip_weights bounds options h alpha P_guess PD_guess U_guess",
+    "p pd u_last P_ref PD_ref U_ref tip_ref weights tip_weights bounds options h alpha P_guess PD_guess U_guess "
+    "[keep_apart] [spheres] [capsules] [boxes] [planes]",
     "U P PD info",
     loops="Plan of N torques of the motors along a reference, bounded: sequential quadratic programs over joint_step, every "
     "node and the measured state moved to what closed loops allow. Torques of joints without a motor are zero; their weights "
@@ -271,3 +273,17 @@ def expect_declared(name: str, inputs: Sequence[str], outputs: Sequence[str]) ->
         said = [slot.name for slot in slots if slot.always or slot.name in given]
         if list(given) != said:
             raise LookupError(f"{name} is emitted with {what} {list(given)}, and declared with {said}")
+
+
+def table() -> str:
+    """The table of docs/c.md: functions with what they take and give; derivatives by their prefix beside the function."""
+    kinds = ("jac", "jac_alpha", "vjp")
+    derived = {f"{kind}_{name}" for kind in kinds for name in FUNCTIONS}
+    rows = ["| function | takes | gives | what it is |", "|---|---|---|---|"]
+    for f in FUNCTIONS.values():
+        if f.name in derived or f.name.endswith(VARIANTS):
+            continue
+        also = "".join(f", `{kind}_`" for kind in kinds if f"{kind}_{f.name}" in FUNCTIONS)
+        takes, gives = (" ".join(s.name if s.always else f"[{s.name}]" for s in side) for side in (f.inputs, f.outputs))
+        rows.append(f"| `{f.name}`{also} | {takes} | {gives} | {f.doc} |")
+    return "\n".join(rows)

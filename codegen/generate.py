@@ -23,8 +23,8 @@ from typing import Any, Final, NoReturn
 
 from diffpbd.codegen.description.attached import lever_joints, wrench_frames
 from diffpbd.codegen.description.frames import chosen_frames
-from diffpbd.codegen.description.option_words import option_words
 from diffpbd.codegen.description.recipe import Recipe
+from diffpbd.codegen.description.recipe_options import option_words
 from diffpbd.codegen.description.resolve import find_recipe, read_doubted
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.heartbeat import Heartbeat, Stage

@@ -99,6 +99,11 @@ static double may_be_off(const double *p, const double *pd, const double *u, con
 #if ROWS
   off += C_GAINED * most; /* what rows may give along a chord: see loops_closed.h */
 #endif
+#if BOUNCING
+  /* What is thrown back keeps its energy and leaves nothing to hide a gain in (Newton's law with friction may gain, where bodies turn:
+   * Kane and Levinson 1985): no more than a chord is short of its arc. */
+  if (rebounding(w)) return off + turned * most / 12.0 + 0.25 * (energy[2] + energy[4]) + C_BOUNCED * most;
+#endif
   return off + 0.25 * (turned * most + energy[2] + energy[4]) + sqrt(0.5 * turned * most * fabs(change)) +
          C_CERTAIN_ENERGY * (most + fabs(energy[1]) + fabs(energy[3]));
 }
@@ -110,6 +115,11 @@ static double may_be_off(const double *p, const double *pd, const double *u, con
 static int refuted(const double *p, const double *pd, const double *u, const double *kick, const double *h, const double *alpha,
                    const double *p_next, const double *pd_next, double *w) {
   const double half = 0.5 * h[0];
+#if BOUNCING
+  const double most_off = rebounding(w) ? C_BOUNCED_OFF : C_MOST_OFF;
+#else
+  const double most_off = C_MOST_OFF;
+#endif
 #if !WRENCHES
   const double *M = w + W_MASS, *energy = w + W_ENERGY;
   double kinetic = 0.0, given = 0.0, turned = 0.0, most;
@@ -126,7 +136,7 @@ static int refuted(const double *p, const double *pd, const double *u, const dou
     if (turning[j]) turned += fast * fast;
 #endif
     if (turning[j]) {
-      if (!(off <= C_MOST_OFF)) return 1;
+      if (!(off <= most_off)) return 1;
     } else if (!(off <= C_HUGE)) {
       return 1;
     }

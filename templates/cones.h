@@ -17,7 +17,7 @@ typedef struct {
   int apart;           /* normal and friction of a contact have rows of their own */
   int fresh, landing;  /* pose stage: D is worked out anew; the residual comes with momentum and inertia */
   int factored, columns; /* what is known of D of the last `fresh`: its factors, and what they make of impulses */
-  int sorted, nearer;  /* which of them are far is settled; one that was is no more */
+  int sorted, nearer;  /* `far` has been determined; a row that was far has come near since */
   int seen;            /* contacts are known at x */
   int far[CONES];      /* of what acts on one side: so far away that Newton's method needs no slope of its impulse */
 } Stage;
@@ -28,6 +28,9 @@ typedef struct {
 #endif
 #if CONTACTS
 #include "contacts.h"
+#if BOUNCING
+#include "rebounds.h"
+#endif
 
 #endif
 /* Residual of a stage at x (pose or rates), impulses of the loops and of what acts on one side, and what `newton` needs to better it;
@@ -202,7 +205,7 @@ static int prepare_columns(Stage *s, int size, double *w) {
 #if CONTACTS
   for (k = 0; k < CONTACTS && at < size; k++) {
     if (s->far[SIDES + k]) continue;
-    memcpy(X + N * at, w + (s->end ? W_J : W_J0) + N * touch_row[k], N * touch_size(k) * sizeof(double));
+    memcpy(X + N * at, w + (s->end ? W_J : W_J0) + N * touch_row[k], (size_t)(N * touch_size(k)) * sizeof(double));
     at += touch_size(k);
   }
 #endif
@@ -309,7 +312,7 @@ static int settle(Stage *s, const double *x, const double *impulse, int size, do
       if (found <= (1.0 - 0.2 * t) * sum) break;
     }
     if (!(found < sum)) return sum <= 1e4 * least * least ? 0 : 1;
-    memcpy(z, trial, size * sizeof(double));
+    memcpy(z, trial, (size_t)size * sizeof(double));
     sum = found;
   }
   return sum <= least * least ? 0 : 1;
@@ -435,8 +438,9 @@ static void cold(Stage *s, const double *x, double most, double *impulse, double
 #endif
 }
 
-/* Newton's method with a line search from x, loops, impulse, which it moves, D of the pose stage kept while that contracts; 0 once a
- * full change is that of rounding, or will be by the contraction, or the residual is `rough`; 3: out of evaluations. */
+/* Newton's method with a line search. x, loops and impulse are the start and the result; D of the pose stage is kept while iterations
+ * contract. Returns 0 when a full step is of the size of rounding, or the contraction predicts that the next will be, or the residual
+ * is below `rough`; 3 when the evaluations are used up. */
 static int descend(Stage *s, double *x, double *loops, double *impulse, int most, double rough, double *w) {
   double *full = w + W_CHANGE, *trial = w + W_START, left, last = 0.0, before = C_HUGE, most_impulse;
   int k, i, j;
@@ -495,7 +499,7 @@ static int descend(Stage *s, double *x, double *loops, double *impulse, int most
   return 1;
 }
 
-/* From far above the slip down to it, each time from where the last one ended; `patient`: to the end of each. */
+/* Continuation in the slip: from far above it down to it, each solve from the last solution; `patient` lets each solve converge. */
 static int follow(Stage *s, double *x, double *loops, double *impulse, double top, double factor, int patient, double *w) {
   int status = 1;
   for (s->least = top;; s->least *= factor) {
@@ -594,6 +598,9 @@ static void begin(Stage *s, const double *p, const double *pd, const double *u, 
 #if CONTACTS
   memset(w + W_TURN, 0, TOUCHES * N * sizeof(double));
   touch_start_kernel(p, alpha, w + W_MODEL, w + W_GAPS, w + W_J0, w + W_SIGN, w + W_KERNEL);
+#if BOUNCING
+  rebounds(p, pd, u, h, alpha, w);
+#endif
   for (k = 0; k < CONTACTS; k++) {
     const double *law = w + W_LAW + 4 * k;
     if (law[3] < s->slip) s->slip = law[3];
@@ -708,7 +715,7 @@ static int approach(const double *p, const double *pd, const double *u, const do
 }
 
 /* Both stages from a first guess in p_next. `alone`: no step went before; `warm`: its impulses are in w. */
-static int solve_sided(const double *p, const double *pd, const double *u, const double *kick, const double *h,
+static int solve_once(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                        const double *alpha, double *p_next, double *pd_next, int alone, int warm, double *w) {
   double *L = w + W_L;
   Stage s;
@@ -734,6 +741,25 @@ static int solve_sided(const double *p, const double *pd, const double *u, const
   return other == 0 ? 0 : status;
 }
 
+/* The same; where what bounces ends in no motion, as where it would gain energy, with less and less of the restitution. */
+static int solve_sided(const double *p, const double *pd, const double *u, const double *kick, const double *h,
+                       const double *alpha, double *p_next, double *pd_next, int alone, int warm, double *w) {
+#if BOUNCING
+  double guess[N];
+  int k, status;
+  memcpy(guess, p_next, sizeof guess);
+  for (k = 0, status = 0; k < KEPTS; k++) {
+    w[W_KEPT] = kept_shares[k];
+    if (k > 0) memcpy(p_next, guess, sizeof guess);
+    status = solve_once(p, pd, u, kick, h, alpha, p_next, pd_next, alone, warm && k == 0, w);
+    if (status == 0 || !rebounding(w)) break;
+  }
+  return status;
+#else
+  return solve_once(p, pd, u, kick, h, alpha, p_next, pd_next, alone, warm, w);
+#endif
+}
+
 /* The impulses of a stage whose end is known: at the final slip from there, else as a step finds them. */
 static int recover_stage(Stage *s, const double *known, double *loops, double *impulse, double *w) {
   double *x = w + W_KNOWN;
@@ -747,7 +773,7 @@ static int recover_stage(Stage *s, const double *known, double *loops, double *i
 }
 
 /* Finds the impulses of a step whose both ends are known. */
-static int recover(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
+static int recover_once(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                    const double *p_next, const double *pd_next, double *w) {
   double *L = w + W_L, *H = w + W_H;
   Stage s;
@@ -755,13 +781,35 @@ static int recover(const double *p, const double *pd, const double *u, const dou
   start_kernel(p, pd, u, h, alpha, w + W_MODEL, w + W_RECORD, w + W_TERMS, w + W_KNOWN, w + W_A0, w + W_GAP, w + W_ENERGY, w + W_KERNEL);
   begin(&s, p, pd, u, h, alpha, w);
   if (recover_stage(&s, p_next, L, w + W_PUSH, w) != 0) return 14;
+#if BOUNCING
+  if (!same_end(w + W_KNOWN, p_next)) return 14;
+#endif
   landed(&s, p_next, L, w + W_PUSH, w);
   if (recover_stage(&s, pd_next, H, w + W_PUSH_RATE, w) != 0) return 14;
+#if BOUNCING
+  if (!same_end(w + W_KNOWN, pd_next)) return 14;
+#endif
   for (j = 0; j < ROWS; j++) {
     L[j] *= h[0];
     H[j] *= h[0];
   }
   return 0;
+}
+
+/* The same, with as much of the restitution as leads to these ends. */
+static int recover(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
+                   const double *p_next, const double *pd_next, double *w) {
+#if BOUNCING
+  int k, status = 14;
+  for (k = 0; k < KEPTS && status != 0; k++) {
+    w[W_KEPT] = kept_shares[k];
+    status = recover_once(p, pd, u, h, alpha, p_next, pd_next, w);
+    if (!rebounding(w)) break;
+  }
+  return status;
+#else
+  return recover_once(p, pd, u, h, alpha, p_next, pd_next, w);
+#endif
 }
 
 /* Rates at a node from its momentum, under friction alone; `begun`: where friction's law is taken. */

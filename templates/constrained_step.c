@@ -12,11 +12,10 @@
 /* Below floating.c this is the step in a frame of its own; else it is the robot's, for several instruction sets. */
 #if FLOATING
 #define STEP(name) ROBOT(JOINED(chart_, name))
-#define STEP_SIZE(name) ROBOT(JOINED(chart_, JOINED_AS_THEY_ARE(name, _work_size)))
 #else
 #define STEP(name) ON_PATH(name)
-#define STEP_SIZE(name) ROBOT(JOINED_AS_THEY_ARE(name, _work_size))
 #endif
+#define STEP_SIZE(name) ROBOT(JOINED_AS_THEY_ARE(name, _work_size))
 
 enum {
   PASSIVE = N - MOTORS,
@@ -124,7 +123,15 @@ enum {
   W_STIFF_BY = W_STIFF_Y + STIFF * N,
   W_ENERGY = W_STIFF_BY + STIFF, /* kinetic at the start, of gravity and of springs at both ends */
   W_DEPTH = W_ENERGY + 5, /* of limits and contacts at the start */
+#if BOUNCING
+  W_SHIFT = W_DEPTH + CONES, /* see rebounds.h */
+  W_SEEN = W_SHIFT + 2 * CONTACTS,
+  W_BY_SEEN = W_SEEN + 3 * CONTACTS,
+  W_KEPT = W_BY_SEEN + 10 * CONTACTS, /* share of the restitution */
+  W_SIZE = W_KEPT + 1
+#else
   W_SIZE = W_DEPTH + CONES
+#endif
 #else
   W_FORCE = W_ROWS + 2 * (N + ROWS) * NA, /* what acts at both ends */
   W_SIZE = W_FORCE + 2 * N
@@ -178,6 +185,20 @@ static void prepare(const double *alpha, double *w) {
   prepare_kernel(alpha, w + W_MODEL, w + W_KERNEL);
 #if CONTACTS
   law_kernel(alpha, w + W_LAW, w + W_KERNEL);
+#endif
+}
+
+/* The same for derivatives: of steps at the cone itself they are those at a slip of their own. */
+static void prepare_slopes(const double *alpha, double *w) {
+#if EXACT
+  int k;
+  prepare(alpha, w);
+  for (k = 0; k < CONTACTS; k++) {
+    double *slip = w + W_LAW + 4 * k + 3;
+    if (slip[0] < alpha[SLOPE_SLIP]) slip[0] = alpha[SLOPE_SLIP];
+  }
+#else
+  prepare(alpha, w);
 #endif
 }
 
@@ -243,7 +264,9 @@ static void product_transposed(const double *a, const double *b, int rows, int s
   }
 }
 
+#if ROWS || SIDED
 #include "dense.h"
+#endif
 
 #if ROWS
 /* What the border makes of x = -D^-1 (force) and back = D^-1 A0^T: the multipliers, (A back) multipliers = rhs - A x, and x with
@@ -386,8 +409,8 @@ static int solve_rate(const double *h, const double *alpha, double *rate, double
 #include "cones.h"
 
 #endif
-/* `kick` is an impulse on the joints at the end of the step; `off` is by how much the first guess of the step before was off,
- * which becomes that of this one; 0: none, and the start is checked to be closed. */
+/* `kick` is an impulse on the joints at the end of the step. `off` is the error of the previous step's first guess, which corrects
+ * the guess of this step and is replaced by its error; 0 if there is none, and the start is then checked to be closed. */
 static int advance_from(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                         const double *alpha, double *off, double *p_next, double *pd_next, double *w) {
   double *guess = w + W_GUESS;
@@ -624,6 +647,9 @@ static void pull_back(const double *p, const double *pd, const double *u, const 
     u_bar[3 + j] = h[0] * h[0] / 2.0 * (x[3 + j] + inner(torque, y + 3, 3));
   }
 #endif
+#if BOUNCING
+  rebound_pull(p, pd, u, h, alpha, q, pd_next_bar, p_bar, pd_bar, u_bar, alpha_bar, h_bar, w);
+#endif
   if (alpha_bar != 0 && h_bar != 0) {
     parameters_kernel(p, pd, u, h, p_next, pd_next, alpha, w + W_L, w + W_H, x, v, y, z, alpha_bar, h_bar, w + W_KERNEL);
 #if SIDES
@@ -657,12 +683,21 @@ HIDDEN int STEP(onward)(int first, const double *const *in, double *const *out, 
 static int differentiate(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                          const double *alpha, double *const *out, double *work) {
   double *w = work, *carried = w + W_C, *Z1 = w + W_INVERSE, *Z2 = w + W_RESPONSE;
+#if EXACT
+  double smooth[2 * N], *p_next = smooth, *pd_next = smooth + N;
+#else
+  double *p_next = out[0], *pd_next = out[1];
+#endif
   const double half = h[0] * h[0] / 2.0;
   int status, i, j;
   prepare(alpha, w);
   status = advance_from(p, pd, u, kick, h, alpha, 0, out[0], out[1], w);
+#if EXACT
+  prepare_slopes(alpha, w);
+  if (status == 0) status = advance_from(p, pd, u, kick, h, alpha, 0, p_next, pd_next, w);
+#endif
   if (status != 0) return status;
-  if (linearise(p, pd, u, h, alpha, out[0], out[1], w) != 0) return 10;
+  if (linearise(p, pd, u, h, alpha, p_next, pd_next, w) != 0) return 10;
   product(Z2, w + W_K1, N, N, N, -1.0, 0.0, carried);
   product(w + W_V2, w + W_B1, N, ROWS, N, -1.0, 1.0, carried);
   product(Z1, w + W_K0, N, N, N, -1.0, 0.0, out[2]);
@@ -687,9 +722,12 @@ static int differentiate(const double *p, const double *pd, const double *u, con
 #endif
   for (i = 0; i < N * N; i++) out[7][i] = half * Z2[i];
 #if FLOATING
-  turn_columns(out[0], out[7]);
+  turn_columns(p_next, out[7]);
 #endif
   product(carried, out[4], N, N, N, 1.0, 1.0, out[7]);
+#if BOUNCING
+  rebound_slopes(p, pd, u, h, alpha, carried, out, w);
+#endif
   return 0;
 }
 
@@ -706,7 +744,7 @@ HIDDEN int STEP(jac_alpha_joint_step)(const double *const *in, double *const *ou
   /* A row for every unit seed. */
   double *w = work, *p_next = w + W_BAR, *pd_next = p_next + N, *bars = pd_next + N, *seed = w + W_ROWS, *row = seed + 2 * N;
   int status, r, j;
-  prepare(in[4], w);
+  prepare_slopes(in[4], w);
   status = advance(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, w);
   if (status != 0) return status;
   if (linearise(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, w) != 0) return 10;
@@ -744,7 +782,7 @@ HIDDEN int STEP(jac_alpha_joint_step)(const double *const *in, double *const *ou
 HIDDEN int STEP(vjp_joint_step)(const double *const *in, double *const *out, double *work) {
   double *p_next = work + W_BAR, *pd_next = p_next + N;
   int status;
-  prepare(in[4], work);
+  prepare_slopes(in[4], work);
   status = advance(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, work);
   if (status != 0) return status;
   out[3][0] = 0.0;
@@ -815,25 +853,34 @@ HIDDEN int STEP(vjp_trajectory)(int steps, const double *const *in, double *cons
   const double *U = in[0], *h = in[1], *alpha = in[2], *P = in[3], *PD = in[4], *p_bars = in[5], *pd_bars = in[6];
   double *p_bar = work + W_BAR, *pd_bar = p_bar + N, *p_seed = pd_bar + N, *pd_seed = p_seed + N;
   int k, j;
+#if EXACT
+  double smooth[2 * N];
+#endif
   if (!(h[0] >= C_LEAST_STEP)) return STATUS_STEP_NOT_FORWARDS;
-  prepare(alpha, work);
+  prepare_slopes(alpha, work);
   if (out[3] != 0) out[3][0] = 0.0;
   if (out[4] != 0) memset(out[4], 0, NA * sizeof(double));
   memcpy(p_bar, p_bars + (ptrdiff_t)steps * N, N * sizeof(double));
   memcpy(pd_bar, pd_bars + (ptrdiff_t)steps * N, N * sizeof(double));
   for (k = steps - 1; k >= 0; k--) {
     const ptrdiff_t at = (ptrdiff_t)k * N;
+    const double *p_next = P + at + N, *pd_next = PD + at + N;
     int status;
     memcpy(p_seed, p_bar, N * sizeof(double));
     memcpy(pd_seed, pd_bar, N * sizeof(double));
-#if SIDED
-    status = recover(P + at, PD + at, U + at, h, alpha, P + at + N, PD + at + N, work);
+#if EXACT
+    status = advance(P + at, PD + at, U + at, h, alpha, smooth, smooth + N, work);
+    if (status != 0) return status;
+    p_next = smooth;
+    pd_next = smooth + N;
+#elif SIDED
+    status = recover(P + at, PD + at, U + at, h, alpha, p_next, pd_next, work);
     if (status != 0) return status;
 #endif
-    status = linearise(P + at, PD + at, U + at, h, alpha, P + at + N, PD + at + N, work);
+    status = linearise(P + at, PD + at, U + at, h, alpha, p_next, pd_next, work);
     if (status != 0) return status;
-    pull_back(P + at, PD + at, U + at, h, alpha, P + at + N, PD + at + N, p_seed, pd_seed, p_bar, pd_bar, out[2] + at, out[4],
-              out[3], work);
+    pull_back(P + at, PD + at, U + at, h, alpha, p_next, pd_next, p_seed, pd_seed, p_bar, pd_bar, out[2] + at, out[4], out[3],
+              work);
     for (j = 0; j < N; j++) {
       p_bar[j] += p_bars[at + j];
       pd_bar[j] += pd_bars[at + j];
@@ -912,7 +959,7 @@ static int share(const double *torque, const double *A, double *u, double *force
   double *K = w + W_DENSE, *rhs = w + W_RHS;
   int i, j, k = 0, status;
   memset(K, 0, (size_t)(size * size) * sizeof(double));
-  memset(rhs, 0, size * sizeof(double));
+  memset(rhs, 0, (size_t)size * sizeof(double));
   for (j = 0; j < N; j++) {
     if (!ample && motor[j]) continue;
     if (!ample || motor[j]) K[k + size * k] = 1.0;
@@ -973,7 +1020,7 @@ HIDDEN int STEP(node_torque)(const double *const *in, double *const *out, double
 #endif
 }
 
-#ifndef FOR_V3
+#if !defined(FOR_V3) && !FLOATING
 int STEP_SIZE(joint_step)(void) { return W_SIZE; }
 int STEP_SIZE(jac_joint_step)(void) { return W_SIZE; }
 int STEP_SIZE(jac_kicked_step)(void) { return W_SIZE; }

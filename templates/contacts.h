@@ -28,6 +28,9 @@ static void touch(const Stage *s, const double *x, double *w) {
   int r, j, k;
   if (s->end != 0) {
     for (r = 0; r < TOUCHES; r++) rate[r] = inner(J + N * r, x, N);
+#if BOUNCING
+    for (k = 0; k < CONTACTS; k++) rate[touch_row[k]] -= w[W_SHIFT + 2 * k + 1];
+#endif
     return;
   }
   touch_kernel(x, w + W_SIGN, s->alpha, w + W_MODEL, w + W_GAPS, J, w + W_KERNEL);
@@ -47,6 +50,9 @@ static void touch(const Stage *s, const double *x, double *w) {
   }
 #if FLOATING
   slid_kernel(s->p, x, J0, J, s->h, rate, w + W_KERNEL);
+#endif
+#if BOUNCING
+  for (k = 0; k < CONTACTS; k++) rate[touch_row[k]] -= w[W_SHIFT + 2 * k];
 #endif
 }
 
@@ -114,7 +120,7 @@ static int touch_far(const Stage *s, int k, const double *law, double rho, doubl
   else smooth_distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w + W_KERNEL);
 #endif
   if (s->apart || !(opening > 0.0 && by <= C_CONE_FAR * rho)) return 0;
-  memcpy(impulse, found, touch_size(k) * sizeof(double));
+  memcpy(impulse, found, (size_t)touch_size(k) * sizeof(double));
   return 1;
 }
 

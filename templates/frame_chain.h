@@ -1,4 +1,11 @@
-/* Frames along the joints that carry them. World axes, SI units. */
+/* Frames along the joints that carry them. World axes, SI units. Links have the axes of the joints that move them: z is the joint's.
+ *
+ * frames_model.h has: N coordinates (entries of rates), NP entries of a position, BASE links in front that a base that floats is, whose
+ * positions are 7 numbers; of every link its parent (-1: the base), whether its joint slides, the coordinate that it takes, which is there
+ * ratio * p + shift; of every frame the link that carries it, rotation by rows and place there; in NUMBERS of every link rotation (by
+ * rows) and place of its joint in the link before, then least and most of every coordinate (from ENDLESS on none), VARYING of them by
+ * alpha; of every coordinate steps of a sequence that fills the unit cube evenly, how far it goes to either side of the middle, and
+ * whether it is a hinge without followers, which whole turns leave as it is. */
 
 /* A frame and the joints between the base and it, base first. */
 typedef struct {
@@ -7,6 +14,18 @@ typedef struct {
   double R[9], x[3];                               /* of the frame: rotation by rows, place */
   double foot[3];                                  /* place of a base that floats */
 } Chain;
+
+#define FRAMES_WORK (NUMBERS + VARYING + 1 + KERNEL_WORK)
+
+/* The numbers of the robot under alpha; work has FRAMES_WORK doubles. */
+static inline const double *robot_numbers(const double *alpha, double *work) {
+  double *values = work + NUMBERS;
+  int k;
+  frames_model_kernel(alpha, values, values + VARYING + 1);
+  memcpy(work, fixed_numbers, sizeof fixed_numbers);
+  for (k = 0; k < VARYING; k++) work[varying[k]] = values[k];
+  return work;
+}
 
 static inline void turn_back(const double *R, const double *v, double *out) { /* R^T v */
   int i;
@@ -85,7 +104,7 @@ static inline void follow(const double *numbers, const double *p, int frame, Cha
     }
     for (i = 0; i < 3; i++) c->axis[k][i] = R[3 * i + 2], c->origin[k][i] = x[i];
   }
-  placed(frame_places[frame], R, x);
+  placed(frame_places + 12 * frame, R, x);
 }
 
 /* Adds to columns of J (6 x N) the velocity of the frame's origin and its angular velocity, world axes, per rate. */

@@ -1,5 +1,7 @@
 /* Poses, Jacobians, velocities and accelerations of frames that are chosen when the program runs. */
 
+#include <string.h>
+
 #include "frames_model.h"
 #include "frame_chain.h"
 

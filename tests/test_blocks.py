@@ -22,6 +22,7 @@ def ball() -> Path:
 PAGES: dict[str, tuple[Callable[[], Path], str, str]] = {
     "bases": (lambda: floating_arm().folder, "flying", "'base_qw'"),
     "contact": (ball, "ball", "9.81"),
+    "learning": (lambda: generated("double_pendulum"), "double_pendulum", ""),
     "loops": (lambda: case("four_bar").folder, "four_bar", "e-1"),
 }
 """Of each a folder, the name by which the page opens it, and what is printed: of the ball its weight, of the loop rounding."""

@@ -41,6 +41,7 @@ PROMISES: dict[str, Callable[[str], bool]] = {
     "mpc_payload": lambda text: found(text, "with observer: #") < 0.1 * found(text, "plan alone: #"),
     "panda": lambda text: found(text, "from the truth: # %") < 2.0 and found(text, "RMSE at most #") < 0.05,
     "pendulum_design": lambda text: halved(text, "without choice #", "best #"),
+    "reach_gradient": lambda text: found(text, "rad at the start, # rad") < 0.03,
     "ur5": lambda text: found(text, "tip off by # mm") < 5.0 and found(text, "effort limit: #") <= 1.0,
 }
 
@@ -53,14 +54,16 @@ def test_there_is_a_promise_for_each() -> None:
 
 
 @pytest.mark.thorough("mpc_payload")
-@pytest.mark.thorough("panda", "gripper_mimic", "jax")
+@pytest.mark.thorough("panda", "gripper_mimic", "jax", "reach")
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.soak) if n in LONG else n for n in PROMISES])
 def test_it_runs_and_keeps_its_promise(name: str, tmp_path: Path) -> None:
     script = EXAMPLES / f"{name}.py"
     text = script.read_text(encoding="utf-8")
     assert text.count("\n# %%") >= 2, "editors open cells"
-    if name == "jax_gradient":
+    if name in ("jax_gradient", "reach_gradient"):
         pytest.importorskip("jax")
+    if name == "reach_gradient":
+        pytest.importorskip("gymnasium")
     if name in ("panda", "ur5"):
         try:
             importlib.metadata.files("example-robot-data")

@@ -15,9 +15,9 @@ LAZY = GENERATOR_ONLY | {"scipy", "matplotlib", "lxml", "diffpbd.codegen"}
 
 # From the top down; a room may use those below it, in its own line only itself. In no room: runtime's top, codegen's bottom.
 RUNTIME = (
-    ("cli", "with_jax", "with_torch", ""), ("commands",), ("api",), ("reproduce",), ("report",), ("arms",), ("loop",),
-    ("control",), ("identify", "mpc", "torques", "excite"), ("simulate",), ("logs",), ("ros1",), ("model",), ("gpu",),
-    ("functions",), ("folder",), ("interface",), ("base",),
+    ("cli", "with_gym", "with_jax", "with_torch", ""), ("commands",), ("api",), ("reproduce",), ("report",), ("arms",),
+    ("loop",), ("control",), ("identify", "mpc", "torques", "excite"), ("simulate",), ("logs",), ("ros1",), ("records",),
+    ("model",), ("gpu",), ("functions",), ("folder",), ("interface",), ("base",),
 )  # fmt: skip
 CODEGEN = (
     ("generate", "convergence", "sweep_study"), ("emit",), ("graph",), ("joint_space", "method"), ("laws",), ("program",),

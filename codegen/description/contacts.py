@@ -36,7 +36,7 @@ class PlaneEntry:
 class ContactEntry:
     """A `[[contact]]` of a recipe: a sphere about `point` [m] on a link (radius 0: a point), and the planes and spheres that it
     touches; one that others touch needs neither `against` nor `friction`. Contacts of one `surface` on a link share their law:
-    one friction, load and compliance, under the surface's name."""
+    one friction, load and compliance, under the surface's name. With `restitution` it bounces."""
 
     name: str
     link: str
@@ -45,6 +45,7 @@ class ContactEntry:
     against: tuple[str, ...] = ()
     friction: float | None = None
     surface: str | None = None
+    restitution: float | None = None
 
 
 @dataclass(frozen=True)
@@ -104,8 +105,8 @@ def _surface_faults(contacts: Sequence[ContactEntry]) -> Iterator[Finding]:
     for name, members in surfaces.items():
         where = f"surface {quoted(name)}"
         names = tuple(contact.name for contact in members)
-        for what, found in (("friction", {c.friction for c in members}), ("link", {c.link for c in members})):
-            if len(found) > 1:
+        for what in ("friction", "restitution", "link"):
+            if len({getattr(c, what) for c in members}) > 1:
                 values = ", ".join(f"{c.name} {getattr(c, what)}" for c in members)
                 message = f"{where}: its contacts have different {what} ({values}); one is expected"
                 yield Finding("contact", message, tuple(dict.fromkeys(c.link for c in members)), names)
@@ -130,6 +131,8 @@ def _alone(contact: ContactEntry, touched: set[str]) -> Iterator[str]:
         yield (
             f"friction {friction:g}: a coefficient from {LEAST_FRICTION:g} to {MOST_FRICTION:g} is expected, or 0 for none"
         )
+    if contact.restitution is not None and not 0.0 <= contact.restitution <= 1.0:
+        yield f"restitution {contact.restitution:g}: a share of the rate from 0 to 1 is expected"
 
 
 def _together(selection: Selection, contact: ContactEntry, other: PlaneEntry | ContactEntry) -> Iterator[str]:
@@ -181,7 +184,8 @@ def _plane(selection: Selection, entry: PlaneEntry) -> Plane:
 def _contact(selection: Selection, entry: ContactEntry) -> Contact:
     link, pose = found_place(selection, entry.link)
     point = add(pose.translation, apply(pose.rotation, entry.point))
-    return Contact(entry.name, link, point, entry.radius, entry.friction or 0.0, entry.against, entry.surface or "")
+    law = (entry.surface or "", entry.restitution)
+    return Contact(entry.name, link, point, entry.radius, entry.friction or 0.0, entry.against, *law)
 
 
 def contact_lines(robot: Robot) -> list[str]:
@@ -196,6 +200,7 @@ def contact_lines(robot: Robot) -> list[str]:
         shape = f"sphere of {own.radius:g} m" if own.radius else "point"
         kind = "plane" if isinstance(other, Plane) else "sphere"
         friction = f"friction {own.friction:g}" if own.friction else "no friction"
+        friction += f", restitution {own.restitution:g}" if own.restitution is not None else ""
         lines.append(
             f"contact {quoted(own.name)}: {shape} on {on(own.link)} against {kind} {quoted(other.name)} on {on(other.link)}, "
             f"{friction}"

@@ -25,6 +25,7 @@ INTEGRATORS: Final = ("variational", "paper")
 SOLVERS: Final = ("direct", "gauss_seidel", "jacobi")
 SYMBOLIC: Final = ("mass", "com", "inertia", "origin", "loop", "contact")
 LOOP_ROWS: Final = ("kept", "all")
+CONES: Final = ("smooth", "exact")
 FRICTIONS: Final = ("none", "urdf")
 FRICTION_LAWS: Final = ("asymmetric", "stribeck")
 SWEEP_ORDERS: Final = ("joints", "printed")
@@ -78,9 +79,9 @@ GROUND: Final = "ground"
 """Name of the plane of `ground`."""
 
 
-def _entry(read: str, flag: str = "", choices: tuple[str, ...] = ()) -> dict[str, Any]:
-    """How a recipe's file reads an entry (a method of `recipe_file.Entries`), the option that sets it, its values."""
-    return {"read": read, "flag": flag, "choices": choices}
+def _entry(read: str, choices: tuple[str, ...] = ()) -> dict[str, Any]:
+    """How a recipe's file reads an entry (a method of `recipe_file.Entries`), and its values."""
+    return {"read": read, "choices": choices}
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,8 @@ class Recipe:
     Joints in `passive` have no motor; every `loop` closes what the tree leaves open (docs/loops.md),
     by rows that are kept of it, or by `loop_rows` all of them. Every `contact` is a
     sphere or point that touches planes (`plane`) or other spheres; words LINK or LINK=PLANE in `contact_from_collision` make
-    such of the link's `<collision>` (docs/contact.md). Words LINK=LINK or LINK=LINK:TYPE in `close` are loops that keep two
+    such of the link's `<collision>` (docs/contact.md). With `cone` exact what sticks creeps at 1e-9 m/s, and derivatives are
+    those at a slip of their own. Words LINK=LINK or LINK=LINK:TYPE in `close` are loops that keep two
     links' frames together; `ground` [m] is a plane of that name, across z at this height over the root or the world.
     `functions` names what to generate besides inverse dynamics and kinematics: functions of `capabilities.GROUPS`, DEFAULT
     or ALL; DEFAULT where it is empty. With `cuda` there is text for a GPU besides (docs/gpu.md).
@@ -115,52 +117,59 @@ class Recipe:
 
     name: str = field(metadata=_entry("text"))
     urdf: Path = field(metadata=_entry("text"))
-    base: str | None = field(default=None, metadata=_entry("text", "--base"))
-    tip: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--tip"))
-    hold: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--hold"))
+    base: str | None = field(default=None, metadata=_entry("text"))
+    tip: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
+    hold: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
     h: float = field(default=DEFAULT_STEP, metadata=_entry("number"))
-    integrator: str = field(default="variational", metadata=_entry("text", "--integrator", INTEGRATORS))
-    solver: str = field(default="direct", metadata=_entry("text", "--solver", SOLVERS))
+    integrator: str = field(default="variational", metadata=_entry("text", INTEGRATORS))
+    solver: str = field(default="direct", metadata=_entry("text", SOLVERS))
     sweeps: Mapping[str, int] = field(
-        default_factory=lambda: dict(DEFAULT_SWEEPS), hash=False, metadata=_entry("counts", "--sweeps")
+        default_factory=lambda: dict(DEFAULT_SWEEPS), hash=False, metadata=_entry("counts")
     )
     variants: tuple[str, ...] = field(
-        default=DEFAULT_VARIANTS, metadata=_entry("texts", "--variants", (*DEFAULT_SWEEPS, ALL, PUBLISHED))
+        default=DEFAULT_VARIANTS, metadata=_entry("texts", (*DEFAULT_SWEEPS, ALL, PUBLISHED))
     )
-    symbolic: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--symbolic", SYMBOLIC))
-    friction: str = field(default="none", metadata=_entry("text", "--friction", FRICTIONS))
-    friction_law: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--friction-law", FRICTION_LAWS))
+    symbolic: tuple[str, ...] = field(default=(), metadata=_entry("texts", SYMBOLIC))
+    friction: str = field(default="none", metadata=_entry("text", FRICTIONS))
+    friction_law: tuple[str, ...] = field(default=(), metadata=_entry("texts", FRICTION_LAWS))
     gravity: tuple[float, float, float] = field(default=DEFAULT_GRAVITY, metadata=_entry("vector"))
     springs: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
-    limits: bool = field(default=False, metadata=_entry("flag", "--limits"))
-    wrench: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--wrench"))
-    lever_springs: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--lever-spring"))
-    relaxation: Relaxation = field(default=None, metadata=_entry("relaxation", "--relaxation"))
-    functions: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--functions"))
-    passive: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--passive"))
+    limits: bool = field(default=False, metadata=_entry("flag"))
+    wrench: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
+    lever_springs: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
+    relaxation: Relaxation = field(default=None, metadata=_entry("relaxation"))
+    functions: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
+    passive: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
     loop: tuple[LoopEntry, ...] = field(default=(), metadata=_entry("loops"))
-    loop_rows: str = field(default="kept", metadata=_entry("text", "", LOOP_ROWS))
+    loop_rows: str = field(default="kept", metadata=_entry("text", LOOP_ROWS))
     plane: tuple[PlaneEntry, ...] = field(default=(), metadata=_entry("planes"))
     contact: tuple[ContactEntry, ...] = field(default=(), metadata=_entry("contacts"))
-    close: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--close"))
-    ground: float | None = field(default=None, metadata=_entry("number", "--ground"))
-    contact_from_collision: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--contact-from-collision"))
+    close: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
+    ground: float | None = field(default=None, metadata=_entry("number"))
+    cone: str = field(default="smooth", metadata=_entry("text", CONES))
+    contact_from_collision: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
     table: float | None = field(default=None, metadata=_entry("number"))
-    sweep_order: str = field(default="joints", metadata=_entry("text", "--sweep-order", SWEEP_ORDERS))
-    multiplier: str = field(default="block", metadata=_entry("text", "--multiplier", MULTIPLIERS))
-    base_joint: str = field(default=FIXED, metadata=_entry("text", "--base-joint", BASE_JOINTS))
-    cuda: bool = field(default=False, metadata=_entry("flag", "--cuda"))
-    frames: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--frames"))
-    clearance: bool = field(default=False, metadata=_entry("flag", "--clearance"))
+    sweep_order: str = field(default="joints", metadata=_entry("text", SWEEP_ORDERS))
+    multiplier: str = field(default="block", metadata=_entry("text", MULTIPLIERS))
+    base_joint: str = field(default=FIXED, metadata=_entry("text", BASE_JOINTS))
+    cuda: bool = field(default=False, metadata=_entry("flag"))
+    frames: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
+    clearance: bool = field(default=False, metadata=_entry("flag"))
     shape: tuple[ShapeEntry, ...] = field(default=(), metadata=_entry("shapes"))
     srdf: Path | None = field(default=None, metadata=_entry("text"))
     pairs: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
-    obstacles: tuple[str, ...] = field(default=(), metadata=_entry("texts", "--obstacles"))
+    obstacles: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
 
     @property
     def variant(self) -> str:
         """The variant that `step` is: `<integrator>_<solver>`."""
         return f"{self.integrator}_{self.solver}"
+
+    @property
+    def printed(self) -> tuple[str, ...]:
+        """What of the paper's sweeps is as it is printed."""
+        chosen = {"multiplier": self.multiplier == "scalar", "order": self.sweep_order == "printed"}
+        return tuple(what for what, is_so in chosen.items() if is_so)
 
     def __post_init__(self) -> None:
         """Refuses what cannot be generated, naming the entry."""

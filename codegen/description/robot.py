@@ -151,7 +151,7 @@ class Contact:
     """A sphere on link `link` (index, -1 the world) about `point` [m] (3, link frame); radius 0 [m] is a point.
 
     `against` names planes and other spheres that it touches, all with the coefficient `friction` [1]; 0 is frictionless.
-    Contacts of one `surface` share the law of their contact.
+    Contacts of one `surface` share the law of their contact. `restitution` [1]: a default of alpha, None without any.
     """
 
     name: str
@@ -161,10 +161,11 @@ class Contact:
     friction: float
     against: tuple[str, ...] = ()
     surface: str = ""
+    restitution: float | None = None
 
     @property
     def law(self) -> str:
-        """Whose friction, load and compliance are its own: the name of its entries of alpha."""
+        """Whose friction, load, compliance and restitution are its own: the name of its entries of alpha."""
         return self.surface or self.name
 
 

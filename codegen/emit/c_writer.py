@@ -7,6 +7,7 @@ small function and compile time stays linear in the size of the graph.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -183,14 +184,15 @@ def kernel(
     number = "double" if shared is None else "V"
     pieces = _pieces(statements, piece)
     inputs = with_inputs(f.name_in(), also)
+    arguments = [*inputs, *f.name_out(), "w"]
     formals = ", ".join(
         [f"const {'double' if n in (shared or ()) else number} *restrict {n}" for n in inputs]
         + [f"{number} *restrict {n}" for n in f.name_out()]
     )
     formals += f", {number} *restrict w"
     if device:
-        formals = ", ".join(f"auto {n}" for n in (*inputs, *f.name_out(), "w"))
-    actuals = ", ".join([*inputs, *f.name_out(), "w"])
+        formals = ", ".join(f"auto {n}" for n in arguments)
+    actuals = ", ".join(arguments)
     lives: list[set[int]] = [set()]
     for part in reversed(pieces):
         lives.append(_live_in(part, lives[-1]))
@@ -199,7 +201,9 @@ def kernel(
     for k, part in enumerate(pieces):
         part_name = name if len(pieces) == 1 else f"{name}_{k}"
         own = "INSIDE" if device else "static NOINLINE"
-        texts.append(_piece_text(f"{own} void {part_name}({formals})", part, lives[k + 1], number))
+        texts.append(
+            _piece_text(f"{own} void {part_name}({formals})", () if device else arguments, part, lives[k + 1], number)
+        )
     if len(pieces) > 1:
         calls = "\n".join(f"  {name}_{k}({actuals});" for k in range(len(pieces)))
         texts.append(f"static void {name}({formals}) {{\n{calls}\n}}\n")
@@ -220,7 +224,13 @@ def with_inputs(names: Sequence[str], also: Sequence[str]) -> list[str]:
     return [*names[:at], *(k for k in also if k not in names), *names[at:]]
 
 
-def _piece_text(head: str, part: Sequence[_Statement], after: set[int], number: str) -> str:
+def unused(parameters: Sequence[str], lines: Sequence[str]) -> list[str]:
+    """`(void)x;` for each parameter that no line of its function has, so that nobody's `-Wextra` speaks of it."""
+    words = {word for line in lines for word in re.findall(r"[A-Za-z_]\w*", line)}
+    return [f"  (void){name};" for name in parameters if name not in words]
+
+
+def _piece_text(head: str, parameters: Sequence[str], part: Sequence[_Statement], after: set[int], number: str) -> str:
     """One C function: it loads what it reads and did not write, and stores what it wrote and is read `after` it."""
     before = _live_in(part, set())
     registers = sorted({s.write for s in part if s.write is not None} | before)
@@ -245,5 +255,4 @@ def _piece_text(head: str, part: Sequence[_Statement], after: set[int], number: 
             angles.pop(s.write, None)
     written = {s.write for s in part if s.write is not None}
     lines += [f" w[{r}]=a{r};" for r in sorted(after & written)]
-    lines.append("}\n")
-    return "\n".join(lines)
+    return "\n".join([lines[0], *unused(parameters, lines[1:]), *lines[1:], "}\n"])

@@ -18,7 +18,7 @@ from typing import Any
 import casadi as ca
 import sympy as sp
 
-from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
+from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal, unused
 from diffpbd.codegen.graph.translate import column_major, columns, function
 from diffpbd.codegen.program.program import Call, Program
 
@@ -183,14 +183,22 @@ class _Body:
     def _text(self, name: str, formals: Sequence[str]) -> Routine:
         lines = [line.replace("FRAME", str(self.size)) for line in self.lines]
         head = f"({', '.join(formals)}, double *w) {{"
+        parameters = [*(f.split("*")[-1] for f in formals), "w"]
         if len(lines) > PIECE_LINES:
             pieces = [lines[k : k + PIECE_LINES] for k in range(0, len(lines), PIECE_LINES)]
-            actuals = ", ".join([*(f.split("*")[-1] for f in formals), "w"])
+            actuals = ", ".join(parameters)
             for k, piece in enumerate(pieces):
-                text = [f"static NOINLINE void {name}_part{k}{head}", *self._tables(piece), *piece, "}\n"]
+                text = [
+                    f"static NOINLINE void {name}_part{k}{head}",
+                    *unused(parameters, piece),
+                    *self._tables(piece),
+                    *piece,
+                    "}\n",
+                ]
                 self.writer.texts.append("\n".join(text))
             lines = [f"  {name}_part{k}({actuals});" for k in range(len(pieces))]
-        self.writer.texts.append("\n".join([f"static void {name}{head}", *self._tables(lines), *lines, "}\n"]))
+        text = [f"static void {name}{head}", *unused(parameters, lines), *self._tables(lines), *lines, "}\n"]
+        self.writer.texts.append("\n".join(text))
         return Routine(name, self.size + self.inner, self.operations)
 
     def _tables(self, lines: Sequence[str]) -> list[str]:

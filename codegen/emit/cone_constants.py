@@ -24,6 +24,14 @@ CONE_CONSTANTS: Final = (
     Constant("certain_gap", 1e-8, "m or rad", "depth beyond that of the smoothing that is rounding"),
     Constant("certain_impulse", 1e-9, "1", "share of the largest impulse that may be outside a cone: rounding"),
     Constant("certain_energy", 1e-9, "1", "share of a step's energies that is rounding"),
+    Constant("bounced", 1e-6, "1", "share of the kinetic energy that is rounding where something bounces"),
+    Constant(
+        "bounced_off",
+        0.3,
+        "rad",
+        "turn beside the mean of its ends' rates from which a bounce met another in its step",
+    ),
+    Constant("same_end", 1e-7, "m, rad, or their rates", "off the known end of a step, from which it is another"),
     Constant("cone_rate", 1e-11, "relative to 1 + |rate|", "correction of rates at which limits are that of rounding"),
     Constant(
         "cone_settled_rate",
@@ -31,12 +39,21 @@ CONE_CONSTANTS: Final = (
         "rad/s or m/s",
         "error that the contraction predicts when rates beside limits are found",
     ),
-    Constant("cone_residual", 1e-13, "1", "residual over the largest impulse that is rounding"),
-    Constant("cone_stall", 1e-11, "1", "the same that may be, when it no longer falls"),
-    Constant("cone_nearly", 1e-5, "1", "the same below which a small change ends an iteration"),
-    Constant("cone_nearly_rate", 1e-8, "1", "the same of rates, whose rows are no longer corrected"),
-    Constant("cone_impulse", 1e3, "1", "largest impulse that means anything over the residual of a stage's start"),
-    Constant("cone_near", 1e-9, "rad or m, or their rates", "change that a line search takes whole: rounding is near"),
+    Constant(
+        "cone_residual", 1e-13, "1", "residual relative to the largest impulse at which an iteration has converged"
+    ),
+    Constant("cone_stall", 1e-11, "1", "relative residual that is accepted when it no longer falls"),
+    Constant("cone_nearly", 1e-5, "1", "relative residual below which a small change ends the iteration"),
+    Constant("cone_nearly_rate", 1e-8, "1", "the same for the rate stage, whose rows are not corrected afterwards"),
+    Constant(
+        "cone_impulse", 1e3, "1", "largest impulse that is taken seriously, relative to the residual at a stage's start"
+    ),
+    Constant(
+        "cone_near",
+        1e-9,
+        "rad or m, or their rates",
+        "a change this small is taken without line search, since rounding is near",
+    ),
     Constant(
         "cone_far",
         1e-6,

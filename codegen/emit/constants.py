@@ -165,6 +165,8 @@ OUTSIDE_LIMITS: Final = 22
 IN_LIMITS: Final = {c.name: literal(c.value) for c in LIMIT_CONSTANTS} | {"outside_limits": OUTSIDE_LIMITS}
 """The same as C text."""
 
+ESTIMATE_BAD_INPUT: Final = 9
+
 STATUS: Final = {
     1: "the pose of the next instant was not found: the step is too long for the motion, or an input is not finite",
     3: "rotor inertia exists in joint space only: use joint_step, or set rotor_inertia to 0",
@@ -173,7 +175,7 @@ STATUS: Final = {
     6: "mpc: an input is not finite, a weight is negative, or bounds contradict each other; there is no plan",
     7: "mpc: the step fails along every guess; there is no plan",
     8: "mpc: the costs do not determine the torques, or the iterations failed; there is no plan",
-    9: "estimate_torque: an input is not finite, or the loss has no finite value; there is no estimate",
+    ESTIMATE_BAD_INPUT: "estimate_torque: an input is not finite, or the loss has no finite value; there is no estimate",
     11: "a step of sixth order is for conservative forces: set friction to 0, or use joint_step",
     2: "the rate under implicit friction was not found, or an input is not finite",
     NOT_FORWARDS: "h is not above zero: a step goes forwards in time, by 1e-9 s at least",
@@ -224,7 +226,15 @@ FRAME_STATUS: Final = {
 }
 """What frames chosen at run time can say."""
 
-SPECIAL_STATUS: Final = LOOP_STATUS | SIDED_STATUS | LIMIT_STATUS | CONTACT_STATUS | FLOATING_STATUS | FRAME_STATUS
+TOO_NEAR: Final = 16
+CLEARANCE_STATUS: Final = {
+    TOO_NEAR: "mpc: the plan cannot keep links as far apart as keep_apart asks for hard; there is no plan"
+}
+"""What only a robot with distances can say."""
+
+SPECIAL_STATUS: Final = (
+    LOOP_STATUS | SIDED_STATUS | LIMIT_STATUS | CONTACT_STATUS | FLOATING_STATUS | FRAME_STATUS | CLEARANCE_STATUS
+)
 """What not every robot can say."""
 
 IN_FLOATING: Final = {
@@ -243,13 +253,14 @@ STATUS_NAMES: Final = {
     6: "MPC_BAD_INPUT",
     7: "MPC_STEP_FAILED",
     8: "MPC_NOT_SOLVED",
-    9: "ESTIMATE_BAD_INPUT",
+    ESTIMATE_BAD_INPUT: "ESTIMATE_BAD_INPUT",
     10: "LOOPS_SINGULAR",
     11: "FRICTION_REFUSED",
     12: "LOOP_OPEN",
     13: "LOOP_NOT_CLOSED",
     14: "LIMIT_NOT_RESOLVED",
     15: "CONTACT_INSIDE",
+    TOO_NEAR: "MPC_TOO_NEAR",
     REFUTED: "STEP_REFUTED",
     20: "BASE_QUATERNION",
     OUTSIDE_LIMITS: "OUTSIDE_LIMITS",

@@ -9,7 +9,7 @@ from diffpbd.codegen.emit.constants import OUTSIDE_LIMITS, REFUTED
 from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.functions import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
-from diffpbd.codegen.graph import constrained_step
+from diffpbd.codegen.graph import constrained_step, rebounds
 from diffpbd.codegen.graph.loop_starts import spread, turns, weyl
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.sided import STRAIGHT, sides
@@ -25,8 +25,8 @@ AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_lo
 
 
 SOURCES = (
-    "constrained_step.c", "dense.h", "joint_limits.h", "contacts.h", "cones.h", "certificate.h", "contact_force.h",
-    "loops_closed.h", "close_loops.h",
+    "constrained_step.c", "dense.h", "joint_limits.h", "contacts.h", "rebounds.h", "cones.h", "certificate.h",
+    "contact_force.h", "loops_closed.h", "close_loops.h",
 )  # fmt: skip
 """Plain C of the step: the first file includes what a robot needs of the others."""
 
@@ -75,6 +75,7 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
     emission.texts["joint_step"] = sum(len(k.text) for k in texts.values())
     total = work_size(n, m, every, border) + size + RECORD_ROWS * tree.n + work + 2 * (n + m) * len(alpha)
     total += sided_size(n, m, len(found), len(tree.contacts), touches) if tree.sided else 2 * n
+    total += rebounds.bounces(model) * (15 * len(tree.contacts) + 1)
     known = len(emission.functions)
     _declare(emission, model, {name: k.operations for name, k in texts.items()}, (n, m, total), graphs, by_alpha)
     dispatched = [] if tree.base else emission.functions[known:]
@@ -89,9 +90,11 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         "CONTACTS": len(tree.contacts), "TOUCHES": touches, "ROUGH_ANY": any(k.rough for k in tree.contacts),
         "ROUGH_ALL": all(k.rough for k in tree.contacts), "SLACK": bool(model.chosen.slack),
         "LAGGING": bool(tree.friction), "STRAIGHT": n <= STRAIGHT, "FLOATING": bool(tree.base),
-        "WRENCHES": bool(tree.wrenches), "ALPHA_JACOBIAN": by_alpha, "LOOKED": len(constrained_step.told(model)) if m else 0,
+        "WRENCHES": bool(tree.wrenches), "BOUNCING": rebounds.bounces(model), "EXACT": "contact.slope_slip" in where,
+        "SLOPE_SLIP": where.get("contact.slope_slip", 0),
+        "ALPHA_JACOBIAN": by_alpha, "LOOKED": len(constrained_step.told(model)) if m else 0,
     }  # fmt: skip
-    includes = '#include "sine_cosine.h"\n' + (f'#include "{emission.robot}.h"\n' if tree.base else "")
+    includes = '#include "sine_cosine.h"\n' + ('#include "chart.h"\n' if tree.base else "")
     text = "\n".join((includes, *(k.text for k in texts.values())))
     add_source_model(emission, "constrained_step", values, _tables(model, driven), text)
     return total
@@ -109,6 +112,7 @@ def _tables(model: Model, driven: Sequence[int]) -> dict[str, Table]:
         **{
             f"side_{name}": ("double", [literal(getattr(k, name)) for k in ends]) for name in ("slope", "shift", "sign")
         },
+        "bounce_entry": ("int", rebounds.entries(model) if rebounds.bounces(model) else []),
         "touch_row": ("int", [*Touched(model).first, tree.contact_rows] if tree.contacts else []),
     }
     if not tree.rows:

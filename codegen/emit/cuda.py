@@ -8,7 +8,7 @@ from typing import Any, Final
 import casadi as ca
 
 from diffpbd.codegen.emit.c_writer import LANES, kernel
-from diffpbd.codegen.emit.constants import IN_C
+from diffpbd.codegen.emit.constants import ESTIMATE_BAD_INPUT, IN_C
 from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts
 from diffpbd.codegen.emit.paths import WRITTEN
 from diffpbd.codegen.emit.sources import Emission
@@ -74,7 +74,7 @@ def add_cuda(emission: Emission, model: Model, found: Capabilities) -> list[str]
         record_size=graphs["start"].numel_out("record"), factors_size=graphs["newton"].numel_out("factors"),
         mass_size=graphs["end"].numel_out("M"), coulomb=coulomb, more_coulomb=more_coulomb, friction=friction,
         varying=varying, begun_of="of->begun, " if varying else "", rates=others["rates"].numel_out(0) if estimation else 0,
-        inner_work=0, device="static ", passive=False, sizes=IN_C,
+        bad_input=ESTIMATE_BAD_INPUT, sizes=IN_C,
     )  # fmt: skip
     if estimation or not found.has("estimate_torque"):
         return []

@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Container, Sequence
 
-from diffpbd.codegen.emit.constants import FLOATING_STATUS, IN_FLOATING
+from diffpbd.codegen.emit.constants import FLOATING_STATUS
 from diffpbd.codegen.emit.constrained_step import add_constrained_step
+from diffpbd.codegen.emit.model_header import add_source_model
 from diffpbd.codegen.emit.sources import Emission
+from diffpbd.codegen.emit.work import doubles
 from diffpbd.codegen.graph.catalogue import worded
 from diffpbd.codegen.graph.floating import FRAME, from_a_frame
 from diffpbd.codegen.graph.model import Model
@@ -27,14 +29,15 @@ def add_floating_step(emission: Emission, model: Model, by_alpha: bool, graphs: 
     tree_work = add_constrained_step(tree, from_a_frame(model), by_alpha, ())
     emission.texts |= tree.texts
     emission.files |= tree.files
-    emission.add(
-        "src/floating.c", "floating.c", n=n, alpha_size=na, tree_work=tree_work, by_alpha=by_alpha,
-        contacts=len(model.tree.contacts), loops=len(model.tree.closures), sided=model.tree.sided, **IN_FLOATING,
-    )  # fmt: skip
+    values = {
+        "N": n, "NA": na, "TREE_WORK": tree_work, "ALPHA_JACOBIAN": by_alpha, "CONTACTS": len(model.tree.contacts),
+        "LOOPS": len(model.tree.closures), "SIDED": model.tree.sided,
+    }  # fmt: skip
+    add_source_model(emission, "floating", values, {}, "")
+    for source in ("floating.c", "chart.h"):
+        emission.copy(source)
     own = [f for f in tree.functions if f.name in STEPPED]
-    tree.add(f"src/{name}.h", "chart.h", functions=own, sided=model.tree.sided)
-    emission.files[f"src/{name}.h"] = tree.files[f"src/{name}.h"]
-    total = tree_work + 18 * n + 1 + 2 * (na + FRAME) + 2 * n * (na + FRAME)
+    total = doubles("floating.c", values)
     for f in own:
         found = _of_the_robot(f, emission.robot, n, na, total, f.name in graphs)
         inputs, outputs = worded(found.inputs, True), worded(found.outputs, True)

@@ -24,6 +24,7 @@ from diffpbd.codegen.emit.constants import (
 )
 from diffpbd.codegen.emit.constrained_step import add_constrained_step, motors
 from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
+from diffpbd.codegen.emit.example_start import example_start
 from diffpbd.codegen.emit.facts import facts, phantoms
 from diffpbd.codegen.emit.floating import add_floating_step
 from diffpbd.codegen.emit.frames import add_frames
@@ -98,7 +99,7 @@ def write_folder(
             ready(folder / path, {header: emission.files[header]})
 
     constants = _constants(model, found)
-    add_model(emission, _named(model, constants), robot.floating)
+    add_model(emission, ALL_CONSTANTS, robot.floating)
     n, alpha, work = model.tree.freedoms, model.entries, 0
     constrained = bool(model.tree.closures or model.tree.sided)
     if found.has("joint_step") and robot.floating:
@@ -133,11 +134,11 @@ def write_folder(
     count = len(emission.functions)
     say("deriving forces, kinematics and what comes of them")
     _add_plain(emission, model, found, graphs, clock)
-    add_frames(emission, model, chosen_frames(robot, recipe.frames), found.has("ik"))
+    add_frames(emission, model, chosen_frames(robot, recipe.frames), found.has("ik"), shaped)
     emission.functions[:] = emission.functions[count:] + emission.functions[:count]
     hand_over()
     if found.has("mpc"):
-        mpc.add_mpc(emission, model)
+        mpc.add_mpc(emission, model, shaped)
     if found.has("estimate_torque"):
         kernels_of = torque_estimation.kernels(model)
         add_torque_estimation(emission, kernels_of, motors(model), robot.n, alpha, bool(model.tree.closures))
@@ -151,7 +152,7 @@ def write_folder(
         say("deriving steps on maximal states")
         _add_steps(emission, model, found, graphs)
         clock.lap("step")
-    abi_hash = sources.add_frame(emission, joints, model.entries, work, recipe.h)
+    abi_hash = sources.add_frame(emission, joints, model.entries, work, recipe.h, example_start(robot))
     hand_over()
     emission.add(
         "README.md", "README.md", version=known["diffpbd"], command=command(recipe),
@@ -177,6 +178,7 @@ def write_folder(
             recipe.friction,
             recipe.springs,
             recipe.table,
+            recipe.printed,
         ),
         alpha=model.entries,
         constants=constants,
@@ -203,11 +205,8 @@ def _constants(model: Model, found: Capabilities) -> tuple[Constant, ...]:
     )
 
 
-def _named(model: Model, constants: tuple[Constant, ...]) -> tuple[Constant, ...]:
-    """Those that sources name: of a constrained step all, also for parts that a robot has not."""
-    if not (model.tree.closures or model.tree.sided or model.robot.floating):
-        return constants
-    return (*CONSTANTS, *FLOATING_CONSTANTS, *LIMIT_CONSTANTS, *CONE_CONSTANTS, *LOOP_CONSTANTS)
+ALL_CONSTANTS: Final = (*CONSTANTS, *FLOATING_CONSTANTS, *LIMIT_CONSTANTS, *CONE_CONSTANTS, *LOOP_CONSTANTS)
+"""What sources name, also for parts that a robot has not."""
 
 
 def _acting(model: Model) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 
-from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts
+from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts, zero
 from diffpbd.codegen.emit.model_header import Value, add_source_model
 from diffpbd.codegen.emit.paths import V3, V4, add_path
 from diffpbd.codegen.emit.sources import Emission, argument
@@ -100,14 +100,9 @@ def _values(
         "N": n, "LINKS": links, "NA": len(alpha), "NM": kernels.model, "RECORD": kernels.record, "FACTORS": kernels.factors,
         "MASS": kernels.mass, "KERNEL_WORK": kernels.work, "DEEP": kernels.deep, "ALPHA_JACOBIAN": by_alpha,
         "SIXTH": bool(kernels.sixth), "VARYING": len(friction) > PLAIN_FRICTION,
-        "NO_COULOMB(alpha, k)": _zero(coulomb), "NO_FRICTION(alpha, k)": _zero(friction), "ALONE": size,
+        "NO_COULOMB(alpha, k)": zero(coulomb), "NO_FRICTION(alpha, k)": zero(friction), "ALONE": size,
         **{f"LANES_{name.upper()}": work for name, work in kernels.lanes_work(n, len(alpha)).items()},
     }  # fmt: skip
-
-
-def _zero(places: Sequence[int]) -> str:
-    """C that is true where joint k has zeros in alpha from all of these places on."""
-    return "(" + " && ".join(f"(alpha)[{at} + (k)] == 0.0" for at in places) + ")"
 
 
 def _texts(kernels: StepKernels) -> str:

@@ -17,3 +17,8 @@ def starts(alpha: Sequence[Parameter], kinds: Sequence[str]) -> list[int]:
     """Where each of these kinds that a robot has begins in alpha."""
     found = ([k for k, entry in enumerate(alpha) if entry.name.startswith(f"{kind}.")] for kind in kinds)
     return [places[0] for places in found if places]
+
+
+def zero(places: Sequence[int]) -> str:
+    """C that is true where joint k has zeros in alpha from all of these places on."""
+    return "(" + " && ".join(f"(alpha)[{at} + (k)] == 0.0" for at in places) + ")"

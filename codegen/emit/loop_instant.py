@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 
-import numpy as np
-
-from diffpbd.codegen.emit.c_writer import kernel
-from diffpbd.codegen.emit.constants import IN_C
+from diffpbd.codegen.emit.c_writer import Kernel, kernel
 from diffpbd.codegen.emit.constrained_step import motors
-from diffpbd.codegen.emit.loop_constants import IN_LOOPS
+from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
 from diffpbd.codegen.emit.sources import Emission, argument
+from diffpbd.codegen.emit.work import doubles
 from diffpbd.codegen.functions import alpha_doc, jac_doc, vjp_doc
-from diffpbd.codegen.graph.loop_instant import systems
+from diffpbd.codegen.graph.loop_instant import System, systems
 from diffpbd.codegen.graph.model import Model
 from diffpbd.runtime.folder.manifest import Argument
 
@@ -23,38 +22,46 @@ def add_loop_instant(emission: Emission, model: Model, wanted: Callable[[str], b
     if not chosen:
         return
     n, na = model.tree.freedoms, len(model.entries)
-    texts = [kernel(graph, f"{graph.name()}_kernel") for system in chosen for graph in system.kernels()]
-    work, facts = max(text.work for text in texts), []
-    for k, system in enumerate(chosen):
-        sizes = [v.numel() for v in system.outputs.values()]
-        size, out, most = system.r.numel(), sum(sizes), max(3 * n, na)
-        facts.append({
-            "name": system.name, "short": system.name.split("_")[0].upper(), "size": size, "out": out, "most": most,
-            "outputs": len(sizes), "starts": np.cumsum([0, *sizes]).tolist(), "diverged": 4 if "forward" in system.name else 10,
-        })  # fmt: skip
-        own = 2 * size + size * size + size * most + 2 * out + out * size + out * most + work
-        total = own + (emission.known(system.name).work_size or 0)
-        inputs = [argument(name, n, 1) for name in system.inputs] + [argument("alpha", na, 1)]
-        outputs = [argument(name, rows, 1) for name, rows in zip(system.outputs, sizes, strict=True)]
-        cost = 2 * texts[3 * k].operations + size**3 // 3 + size * size * most + emission.known(system.name).operations
+    texts = {s.name: [kernel(graph, f"{graph.name()}_kernel") for graph in s.kernels()] for s in chosen}
+    every = [text for three in texts.values() for text in three]
+    outputs = {s.name: [v.numel() for v in s.outputs.values()] for s in chosen}
+    values: dict[str, Value | bool] = {
+        "N": n, "NA": na, "ROWS": model.tree.rows, "SPARE": model.tree.spare, "COLUMNS": max(3 * n, na),
+        "MOST_SIZE": max(s.r.numel() for s in chosen), "MOST_OUT": max(map(sum, outputs.values())),
+        "MOST_OUTPUTS": max(map(len, outputs.values())), "KERNEL_WORK": max(1, *(text.work for text in every)),
+        **{f.upper(): any(s.name.startswith(f) for s in chosen) for f in ("forward", "inverse")},
+        **{f"{_first(s)}_SIZE".upper(): s.r.numel() for s in chosen},
+    }  # fmt: skip
+    tables: dict[str, Table] = {f"{_first(s)}_start": ("int", list(accumulate([0, *outputs[s.name]]))) for s in chosen}
+    kernels = "\n".join(('#include "sine_cosine.h"\n', *(text.text for text in every)))
+    add_source_model(emission, "loop_instant", values, tables, kernels)
+    emission.copy("loop_instant.c")
+    for system in chosen:
+        _declare(emission, system, texts[system.name], n, na, doubles("loop_instant.c", values))
 
-        def by(
-            names: list[str], columns: int, system: object = system, rows: list[Argument] = outputs
-        ) -> list[Argument]:
-            return [argument(f"d{o.name}_d{name}", o.rows, columns) for o in rows for name in names]
 
+def _first(system: System) -> str:
+    """What the C calls it."""
+    return system.name.split("_")[0]
+
+
+def _declare(emission: Emission, system: System, texts: Sequence[Kernel], n: int, na: int, own: int) -> None:
+    size, itself = system.r.numel(), emission.known(system.name)
+    inputs = [argument(name, n, 1) for name in system.inputs] + [argument("alpha", na, 1)]
+    outputs = [argument(name, v.numel(), 1) for name, v in system.outputs.items()]
+    cost = 2 * texts[0].operations + size**3 // 3 + size * size * max(3 * n, na) + itself.operations
+
+    def by(names: Sequence[str], columns: int) -> list[Argument]:
+        return [argument(f"d{o.name}_d{name}", o.rows, columns) for o in outputs for name in names]
+
+    bars = [argument(f"{name}_bar", n, 1) for name in system.inputs] + [argument("alpha_bar", na, 1)]
+    seeds = [argument(f"{o.name}_bar", o.rows, 1) for o in outputs]
+    for name, doc, taken, given in (
+        (f"jac_{system.name}", jac_doc(system.name), inputs, [*outputs, *by(list(system.inputs), n)]),
+        (f"jac_alpha_{system.name}", alpha_doc(system.name), inputs, by(["alpha"], na)),
+        (f"vjp_{system.name}", vjp_doc(system.name), [*inputs, *seeds], bars),
+    ):
         status = (4, 10) if "forward" in system.name else (10,)
-        bars = [argument(f"{name}_bar", n, 1) for name in system.inputs] + [argument("alpha_bar", na, 1)]
-        seeds = [argument(f"{o.name}_bar", o.rows, 1) for o in outputs]
-        for name, doc, taken, given in (
-            (f"jac_{system.name}", jac_doc(system.name), inputs, [*outputs, *by(list(system.inputs), n)]),
-            (f"jac_alpha_{system.name}", alpha_doc(system.name), inputs, by(["alpha"], na)),
-            (f"vjp_{system.name}", vjp_doc(system.name), [*inputs, *seeds], bars),
-        ):
-            emission.declare(name, doc, taken, given, operations=cost, work=total, status=status)
-            emission.texts[name] = sum(len(text.text) for text in texts[3 * k : 3 * k + 3])
-    emission.add(
-        "src/loop_instant.c", "loop_instant.c",
-        n=n, alpha_size=na, kernels=[text.text for text in texts], kernel_work=work, systems=facts,
-        spare=model.tree.spare, m=model.tree.rows, **IN_C, **IN_LOOPS,
-    )  # fmt: skip
+        work = own + (itself.work_size or 0)
+        emission.declare(name, doc, taken, given, operations=cost, work=work, status=status)
+        emission.texts[name] = sum(len(text.text) for text in texts)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from diffpbd.codegen.emit.constants import IN_C, IN_FLOATING
+from diffpbd.codegen.emit.constants import TOO_NEAR
 from diffpbd.codegen.emit.constrained_step import motors
+from diffpbd.codegen.emit.model_header import add_source_model
 from diffpbd.codegen.emit.paths import add_second_path
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.functions import DOCS, DOCS_OF_LOOPS
+from diffpbd.codegen.graph.clearance import OBSTACLES
 from diffpbd.codegen.graph.model import Model
+from diffpbd.runtime.folder.manifest import Clearance
 
 CALLED: Final = ("joint_step", "jac_joint_step", "gravity", "spring_torque", "tip_pose", "tip_jacobian")
 """Functions that the solver calls."""
@@ -25,16 +28,25 @@ CALLED_WITH_LOOPS: Final = (
 )
 """The same where loops are closed."""
 
+SOURCES: Final = (
+    "mpc.c", "mpc_products.h", "mpc_block.h", "mpc_riccati.h", "mpc_rows.h", "mpc_qp.h", "mpc_coordinates.h",
+    "mpc_linearise.h", "mpc_clearance.h",
+)  # fmt: skip
+"""Plain C of the solver."""
+
 INPUTS: Final = (
     "p pd u_last P_ref PD_ref U_ref tip_ref weights tip_weights bounds options h alpha P_guess PD_guess U_guess"
 )
 OUTPUTS: Final = "U P PD info"
+MOST_NEAR: Final = 24
+"""Distances that a stage has as inequalities: the least of all."""
 
 
-def add_mpc(emission: Emission, model: Model) -> None:
-    """`<robot>_mpc` in src/mpc.c, and its entry in the manifest."""
+def add_mpc(emission: Emission, model: Model, shaped: Clearance | None = None) -> None:
+    """`<robot>_mpc` in src/mpc.c, and its entry in the manifest; with inequalities of distances where there are any."""
     n, alpha_size, closed, driven = model.tree.freedoms, len(model.entries), bool(model.tree.closures), motors(model)
-    work = max(emission.known(name).work_size or 0 for name in (CALLED_WITH_LOOPS if closed else CALLED))
+    called = (*(CALLED_WITH_LOOPS if closed else CALLED), *(("clearance", "jac_clearance") if shaped else ()))
+    work = max(emission.known(name).work_size or 0 for name in called)
     where = {entry.name: k for k, entry in enumerate(model.entries)}
     # A base has no motor and no sensor: its entry is not read.
     offsets = [where.get(f"torque_offset.{model.robot.joints[i].name}", 0) for i in model.robot.independent]
@@ -46,28 +58,35 @@ def add_mpc(emission: Emission, model: Model) -> None:
         **dict.fromkeys(("PD_ref", "PD_guess", "PD"), (n, "N+1")),
         **dict.fromkeys(("U_ref", "U_guess", "U"), (n, "N")),
         "tip_ref": (3, "N+1"), "tip_weights": (3, 2), "options": (7, 1), "h": (1, 1), "alpha": (alpha_size, 1),
-        "info": (8, 1),
+        "info": (9 if shaped else 8, 1), "keep_apart": (3, 1),
     }  # fmt: skip
     operations = emission.known("jac_joint_step").operations + recursion_operations(n)
     inputs, outputs = ([argument(name, *shapes[name]) for name in names.split()] for names in (INPUTS, OUTPUTS))
+    obstacles = {} if shaped is None else {kind: (OBSTACLES[kind], count) for kind, count in shaped.obstacles.items()}
+    if shaped:
+        inputs += [
+            argument("keep_apart", *shapes["keep_apart"]),
+            *(argument(k, *size) for k, size in obstacles.items()),
+        ]
+    status = (5, 6, 7, 8, *((TOO_NEAR,) if shaped else ()))
     docs = DOCS_OF_LOOPS if closed or not all(driven) else DOCS
-    emission.declare("mpc", docs["mpc"], inputs, outputs, operations=operations, work=None, status=(5, 6, 7, 8))
-    own = [emission.known("mpc")]
-    emission.add(
-        "src/mpc.c", "mpc.c",
-        n=n, alpha_size=alpha_size, kernel_work=work, dispatched=own, closed=closed, passive=not all(driven), driven=driven,
-        offsets=offsets, stops=model.tree.sided, floating=floating, **_words(floating), **IN_FLOATING, **IN_C,
+    emission.declare("mpc", docs["mpc"], inputs, outputs, operations=operations, work=None, status=status)
+    for name in SOURCES:
+        emission.copy(name)
+    add_source_model(
+        emission, "mpc",
+        {
+            "N": n, "NA": alpha_size, "FLOATING": floating, "CLOSED": closed, "STOPS": model.tree.sided, "KERNEL_WORK": work,
+            "DISTANCES": len(shaped.rows) if shaped else 0, "MOST_NEAR": MOST_NEAR, "OBSTACLES": len(obstacles),
+        },
+        {
+            "motor": ("int", driven), "torque_offset": ("int", offsets),
+            **({"obstacle_sizes": ("int", [size * count for size, count in obstacles.values()])} if shaped else {}),
+        }, "",
     )  # fmt: skip
-    emission.texts["mpc"] = len(emission.files["src/mpc.c"])
-    emission.dispatched += own
+    emission.texts["mpc"] = sum(len(emission.files[f"src/{name}"]) for name in SOURCES)
+    emission.dispatched.append(emission.known("mpc"))
     add_second_path(emission, "mpc", loops=True)
-
-
-def _words(floating: bool) -> dict[str, str]:
-    """How the text names the numbers of a position, of what a step gives, and what goes with them."""
-    if not floating:
-        return {"np": "N", "ends": "X", "pose": "size", "poses": "nodes", "last": "end", "here": "a.P[at]"}
-    return {"np": "NP", "ends": "XP", "pose": "pose", "poses": "poses", "last": "last", "here": "p"}
 
 
 def recursion_operations(n: int) -> int:

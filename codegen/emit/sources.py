@@ -12,7 +12,6 @@ from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
 from diffpbd.codegen.emit.constants import NOT_FORWARDS, SPECIAL_STATUS, STATUS
 from diffpbd.codegen.emit.enumerators import frames, parameters, statuses
 from diffpbd.codegen.emit.environment import plain, render
-from diffpbd.codegen.emit.unused import with_unused
 from diffpbd.codegen.functions import expect_declared
 from diffpbd.codegen.graph.catalogue import axes, unit_and_frame, worded
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
@@ -51,8 +50,7 @@ class Emission:
     def add(self, path: str, template: str, **values: Any) -> None:
         """Render one file; its banner names it."""
         banner = dataclasses.replace(self.banner, text=f"{self.robot}: {path}")
-        text = render(template, robot=self.robot, banner=banner, **values)
-        self.files[path] = with_unused(text) if path.endswith((".c", ".h")) else text
+        self.files[path] = render(template, robot=self.robot, banner=banner, **values)
 
     def copy(self, name: str) -> None:
         """Plain C of `templates/` as it is, below a banner, to src/."""
@@ -106,18 +104,17 @@ def argument(name: str, rows: int, cols: int | str) -> Argument:
 
 @dataclass(frozen=True)
 class _Rows:
-    """A function that loops over unit seeds, in templates/_rows.jinja."""
+    """A function that loops over unit seeds, as templates/rows.h takes it: C text of its tables."""
 
     symbol: str
     inputs: int
     seeds: int
     bars: int
     bar_offsets: tuple[int, ...]
-    outputs: tuple[dict[str, int], ...]
-    columns: tuple[dict[str, int], ...]
+    outputs: tuple[str, ...]
+    columns: tuple[str, ...]
     value: str | None
-    reverse: str | None
-    kernel: str | None
+    reverse: str
     work: int
 
 
@@ -138,7 +135,7 @@ def _add_rows(emission: Emission, spec: RowSpec) -> tuple[_Rows, Kernel | None]:
     outputs = [argument(*value) for value in spec.values]
     blocks = []
     for name, count in spec.seeds:
-        blocks.append({"size": count, "first": first[name], "index": len(outputs)})
+        blocks.append(f"{{{count}, {first[name]}, {len(outputs)}}}")
         outputs += [argument(spec.plain or f"d{name}_d{k}", count, size[k]) for k in spec.columns]
     if text is None:
         reverse, value = emission.known(f"vjp_{spec.of}"), emission.known(spec.of)
@@ -150,9 +147,9 @@ def _add_rows(emission: Emission, spec: RowSpec) -> tuple[_Rows, Kernel | None]:
     symbol = emission.declare(spec.name, spec.doc, inputs, outputs, operations=operations * seeds, work=work)
     entry = _Rows(
         symbol, len(spec.inputs), seeds, bars, tuple(at.values()), tuple(blocks),
-        tuple({"size": size[k], "offset": at[k]} for k in spec.columns),
+        tuple(f"{{{size[k]}, {at[k]}}}" for k in spec.columns),
         emission.known(spec.of).symbol if spec.values else None,
-        None if text else f"{emission.robot}_vjp_{spec.of}", text.name if text else None, work,
+        f"{text.name}_row" if text else f"{emission.robot}_vjp_{spec.of}", work,
     )  # fmt: skip
     return entry, text
 
@@ -176,7 +173,12 @@ def add_leaves(emission: Emission, path: str, specs: Sequence[Spec | RowSpec], g
         )  # fmt: skip
         entries.append(Entry(symbol, text, text.work))
         emission.texts[spec.name] = len(text.text)
-    emission.add(path, "functions.c", functions=entries, rows=rows, row_kernels=row_kernels)
+    emission.add(
+        path, "functions.c", functions=entries, rows=rows, row_kernels=row_kernels,
+        most=max((f.inputs + len(f.outputs) + len(f.bar_offsets) for f in rows), default=0),
+    )  # fmt: skip
+    if rows:
+        emission.copy("rows.h")
 
 
 def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter]) -> list[dict[str, str]]:
@@ -189,11 +191,15 @@ def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parame
     return numbers
 
 
-def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter], work: int, h: float) -> str:
-    """Header, common symbols, build files and example; returns the hash of all C text, which the library will report."""
+def add_frame(
+    emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter], work: int, h: float, start: Sequence[float]
+) -> str:
+    """Header, common symbols, build files, and an example that steps from `start`; returns the hash of all C text, which
+    the library will report."""
     if emission.dispatched:
         emission.add("src/dispatch.c", "dispatch.c", functions=emission.dispatched)
-    sources = sorted([*(p for p in emission.files if p.endswith(".c")), "src/common.c"])
+    emission.copy("common.c")
+    sources = sorted(p for p in emission.files if p.endswith(".c"))
     numbers = add_header(emission, joints, alpha)
     digest = hashlib.sha256()
     for path in sorted(emission.files):
@@ -201,18 +207,14 @@ def add_frame(emission: Emission, joints: Sequence[str], alpha: Sequence[Paramet
     abi_hash = digest.hexdigest()
     most = max(max(len(f.inputs), len(f.outputs)) for f in emission.functions)
     emission.add(
-        "src/common.c",
-        "common.c",
-        alpha=numbers,
-        abi_hash=abi_hash,
-        abi=ABI_VERSION,
-        most_arguments=most,
-        lanes=emission.lanes,
-    )
+        "src/common_model.h", "source_model.h", source="common", kernels="",
+        values={"HASH": f'"{abi_hash}"', "ABI": ABI_VERSION, "MOST_ARGUMENTS": most, "LANES": int(bool(emission.lanes))},
+        tables={"alpha_default": ("double", [a["default"] for a in numbers])},
+    )  # fmt: skip
     stepping = any(f.name == "joint_step" for f in emission.functions)
     gravity = emission.known("gravity")
     emission.add(
-        "main.c", "main.c", h=literal(h), stepping=stepping,
+        "main.c", "main.c", h=literal(h), stepping=stepping, start=[literal(x) for x in start],
         work=max(1, work if stepping else gravity.work_size or 0),
     )  # fmt: skip
     emission.add("Makefile", "Makefile", sources=sources)

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.call_writer import CallWriter, Routine
-from diffpbd.codegen.emit.constants import IN_C, IN_LIMITS, OUTSIDE_LIMITS
-from diffpbd.codegen.emit.kinds import COULOMB, VISCOUS, starts
-from diffpbd.codegen.emit.loop_constants import IN_LOOPS, LOOP_CONSTANTS
+from diffpbd.codegen.emit.constants import OUTSIDE_LIMITS
+from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, starts, zero
+from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
 from diffpbd.codegen.emit.numbers import numbers
 from diffpbd.codegen.emit.sources import Emission, argument
+from diffpbd.codegen.emit.work import doubles
 from diffpbd.codegen.functions import DOCS
 from diffpbd.codegen.graph.maximal import StepVariant, block_sizes, blocks
 from diffpbd.codegen.graph.model import Model
@@ -26,7 +27,7 @@ INPUTS = ("xi", "u", "h", "gravity")
 
 @dataclass(frozen=True)
 class _Variant:
-    """One variant in templates/step.c.jinja; its functions are `step` and others with the suffix."""
+    """One variant in templates/step.c; its functions are `step` and others with the suffix."""
 
     name: str
     suffix: str
@@ -71,28 +72,56 @@ def add_steps(
         len(model.tree.limits) + reach.work if reach else 0,
     )
     entries = [dataclasses.replace(next(v for v in emitted if v.name == default), suffix=""), *emitted]
-    emission.add(
-        "src/step.c", "step.c",
-        n=model.robot.n, alpha_size=len(model.entries), fixed=fixed, where=where, texts=writer.texts, variants=emitted,
-        coulomb=first("friction.coulomb."), viscous=first("friction.viscous."), rotor=first("rotor_inertia."),
-        more_coulomb=starts(model.entries, COULOMB)[1:], more_viscous=starts(model.entries, VISCOUS)[1:],
-        offsets=[sum(sizes[:k]) for k in range(1, len(sizes))], entries=entries, **IN_C,
-        blocks_work=shared, reverse=reverse, check=check, reach=reach, **IN_LIMITS, limited=len(model.tree.limits),
-        begins=begins, rows=rows,
-        kept=model.tree.rows, spare=model.tree.spare,
-        dependent=IN_LOOPS["spare_ratio" if model.tree.spare else "pivot_ratio"],
-        **_held_to(max(model.chosen.slack, default=0.0) if closures else 0.0),
-    )  # fmt: skip
-    head = 2 * len(fixed) + len(where) + shared
+    slack = max(model.chosen.slack, default=0.0) if closures else 0.0
+    values: dict[str, Value | bool] = {
+        "N": model.robot.n, "NA": len(model.entries), "BLOCKS": len(fixed), "VALUES": len(where), "SHARED": max(1, shared),
+        "ROTOR": first("rotor_inertia."), "NO_COULOMB(alpha, k)": zero(starts(model.entries, COULOMB)),
+        "NO_FRICTION(alpha, k)": zero(starts(model.entries, FRICTION)), "REVERSE": reverse,
+        "ROWS": rows, "KEPT": model.tree.rows, "SPARE": model.tree.spare, "LIMITED": len(model.tree.limits),
+        **{f"{name.upper()}_BLOCK": begins.get(name, 0) for name in ("loop", "joint", "limit")},
+        # Up to what rows may be open, and opening, at the ends of a step: more by what rounded numbers leave open.
+        "OPEN": f"(C_OPEN + {literal(slack)})", "RATE_LEFT": f"(C_RATE_LEFT + {literal(slack)})",
+    }  # fmt: skip
+    offsets = ["", *(f" + {sum(sizes[:k])}" for k in range(1, len(sizes)))]
+    called = [("loops_kernel", check), ("limits_kernel", reach)]
+    texts = [
+        '#include "sine_cosine.h"\n', *writer.texts, *(f"#define {name} {r.name}" for name, r in called if r is not None),
+        *(_adapters(v, offsets, bool(closures)) for v in emitted),
+    ]  # fmt: skip
+    tables: dict[str, Table] = {"fixed": ("double", fixed), "where": ("int", where)}
+    add_source_model(emission, "step", values, tables, "\n".join(texts))
+    emission.add("src/step_entries.h", "step_entries.h", variants=emitted, entries=entries)
+    for name in ("step.c", "step_entry.h"):
+        emission.copy(name)
     emission.texts["step"] = sum(map(len, writer.texts))
     for entry in entries:
-        _list(emission, model, entry, head, graphs)
+        _list(emission, model, entry, doubles("step.c", values), graphs)
 
 
-def _held_to(slack: float) -> dict[str, str]:
-    """Up to what rows may be open, and opening, at the ends of a step: more by what rounded numbers leave open."""
-    values = {c.name: float(c.value) for c in LOOP_CONSTANTS if c.name in ("open", "rate_left")}
-    return {name: literal(value + slack) for name, value in values.items()}
+def _adapters(v: _Variant, offsets: Sequence[str], closed: bool) -> str:
+    """C by which step.c calls a variant's kernels, which take every block for itself."""
+    state = "const double *xi, const double *u, const double *h, const double *alpha, const double *blocks"
+    bars = "double *xi_bar, double *u_bar, double *h_bar, double *alpha_bar, double *bars"
+    given = ["xi", "u", "h", "alpha", *(f"blocks{offset}" for offset in offsets)]
+    unasked = "" if closed else "  (void)pivots;\n"
+    no_seed = "  static const double no_seed[KEPT] = {0.0}; /* of the pivots */\n" if closed else ""
+    text = []
+    for name, routine in (("free", v.free), ("full", v.full)):
+        call = ", ".join([*given, "xi_next", *(["pivots"] if closed else []), "work"])
+        text.append(
+            f"static void {v.name}_{name}({state}, double *xi_next, double *pivots, double *work) {{\n"
+            f"{unasked}  {routine.name}({call});\n}}\n"
+        )
+    for name, back in (("free", v.free_reverse), ("full", v.full_reverse)):
+        if back is None:
+            continue
+        ends = ["xi_bar", "u_bar", "h_bar", "alpha_bar", *(f"bars{offset}" for offset in offsets)]
+        call = ", ".join([*given, "seed", *(["no_seed"] if closed else []), *ends, "work"])
+        text.append(
+            f"static void {v.name}_{name}_reverse({state}, const double *seed, {bars}, double *work) {{\n"
+            f"{no_seed}  {back.name}({call});\n}}\n"
+        )
+    return "\n".join(text)
 
 
 def _emit_variant(writer: CallWriter, model: Model, v: StepVariant, changing: set[int], reverse: bool) -> _Variant:

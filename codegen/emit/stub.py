@@ -1,6 +1,7 @@
 """`runtime/model/robot_functions.pyi`: every function that a robot may have, with its arguments, for editors and type checkers.
 
-Written from `codegen/functions.py` by `python -m diffpbd.codegen.emit.stub`; a test holds the file against this.
+Written from `codegen/functions.py` by `python -m diffpbd.codegen.emit.stub`, and the table of docs/c.md with it; tests hold
+both against this.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from diffpbd.codegen.functions import FUNCTIONS, Declared, Slot
+from diffpbd.codegen.functions import FUNCTIONS, Declared, Slot, table
 from diffpbd.codegen.graph.catalogue import JOINTS, axes, unit_and_frame
 from diffpbd.runtime.folder.manifest import SCALAR, VECTOR
 
 __all__ = ["STUB", "stub"]
 
 STUB: Final = Path(__file__).resolve().parents[2] / "runtime" / "model" / "robot_functions.pyi"
+PAGE: Final = STUB.parents[2] / "docs" / "c.md"
 OPTIONAL: Final = ("alpha", "h", "p_ref", "frame", "reference")
 """Inputs with a default, as in `runtime/functions/help_text.py`."""
 ROLLOUTS: Final = ("rollout", "trajectory", "estimate_torque", "mpc")
@@ -173,3 +175,7 @@ def _doc(text: str, indent: str) -> str:
 
 if __name__ == "__main__":
     STUB.write_text(stub(), encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
+    head = table().split("\n")[0]
+    before, _, after = page.partition(head)
+    PAGE.write_text(before + table() + "\n\n" + after.partition("\n\n")[2], encoding="utf-8")

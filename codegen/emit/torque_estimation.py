@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import casadi as ca
 
 from diffpbd.codegen.emit.c_writer import kernel
-from diffpbd.codegen.emit.constants import IN_C
 from diffpbd.codegen.emit.kinds import FRICTION, starts
+from diffpbd.codegen.emit.model_header import add_source_model
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.functions import DOCS
 from diffpbd.runtime.folder.manifest import Parameter
@@ -32,13 +32,17 @@ def add_torque_estimation(
     n = len(driven)
     kernels = [kernel(g, f"{g.name()}_kernel") for g in graphs]
     step, friction = emission.known("jac_kicked_step"), emission.known("friction_torque")
-    emission.add(
-        "src/torque_estimation.c", "torque_estimation.c",
-        n=n, joints="N" if joints == n else str(joints),
-        rates=graphs[0].numel_out(0), alpha_size=len(alpha), friction=starts(alpha, FRICTION),
-        varying=len(graphs) > RATES, kernels=kernels, passive=not all(driven), driven=driven,
-        inner_work=max(step.work_size or 0, friction.work_size or 0, *(k.work for k in kernels)), **IN_C,
+    add_source_model(
+        emission, "torque_estimation",
+        {
+            "N": n, "NA": len(alpha), "JOINTS": joints, "RATES": graphs[0].numel_out(0), "VARYING": len(graphs) > RATES,
+            "FRICTION_STARTS": f"{{{', '.join(map(str, starts(alpha, FRICTION)))}}}",
+            "INNER_WORK": max(step.work_size or 0, friction.work_size or 0, *(k.work for k in kernels)),
+        },
+        {"motor": ("int", driven)}, "\n".join(('#include "sine_cosine.h"\n', *(k.text for k in kernels))),
     )  # fmt: skip
+    for name in ("torque_estimation.c", "torque_estimation.h"):
+        emission.copy(name)
     emission.texts["estimate_torque"] = sum(len(k.text) for k in kernels)
     shapes: dict[str, tuple[int, int | str]] = {
         **dict.fromkeys(("p0", "pd0", "u_prev"), (n, 1)), **dict.fromkeys(("U_start", "P_ref", "PD_ref", "U"), (n, "N")),

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 import casadi as ca
 
 from diffpbd.codegen.functions import DOCS
+from diffpbd.codegen.graph import rebounds
 from diffpbd.codegen.graph.constrained_step import Closed
 from diffpbd.codegen.graph.derivatives import Spec
 from diffpbd.codegen.graph.joint_step import residuals
@@ -34,8 +35,9 @@ def specs(model: Model) -> Iterator[Spec]:
         _, A0 = closed.rows(r.p)
         g, A1 = closed.rows(r.p_next)
         F, G, still = F - r.h * ca.mtimes(A0.T, L), G - r.h * ca.mtimes(A1.T, H), [g, ca.mtimes(A1, r.pd_next)]
-    pose, pressed = touched.pose(push, r.p, r.p_next, r.h)
-    rate, held = touched.rate(push_rate, r.p, r.p_next, r.pd_next, r.h)
+    lost = rebounds.shifts(model, r.p, r.pd, r.u, r.h)
+    pose, pressed = touched.pose(push, r.p, r.p_next, r.h, lost=lost[0, :])
+    rate, held = touched.rate(push_rate, r.p, r.p_next, r.pd_next, r.h, lost=lost[1, :])
     limits, count = Sided(model), 2 * len(model.tree.limits)
     stop, stop_rate, masses = (
         *(ca.SX.sym(k, count) for k in ("stop", "stop_rate")),

@@ -46,6 +46,8 @@ SLIP: Final = 1e-5
 creeps at, and small against any motion of interest. Plans want more, 1e-2, so that gradients say something at rest."""
 LEAST_SLIP: Final = 1e-9
 """[m/s] Below, rounding decides."""
+SLOPE_SLIP: Final = 1e-3
+"""[m/s] Default slip of the derivatives of steps at the cone itself: the gradient of a way to rest is within 1 % there."""
 LOAD: Final = 10.0
 """[N] Default normal force that the smoothing of a contact is scaled by: a hand on a table."""
 SMOOTHING: Final = 1e-7
@@ -122,7 +124,7 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
         for kind, unit in WRENCH_PARTS:
             for axis in AXES:
                 yield Parameter(f"wrench.{name}.{kind}.{axis}", unit, 0.0, None, None)
-    yield from _contact_entries(robot)
+    yield from _contact_entries(robot, recipe.cone == "exact")
     if recipe.clearance:
         yield Parameter("clearance.smoothing", "m", SMOOTHING, LEAST_SMOOTHING, None)
     if "mass" in recipe.symbolic:
@@ -164,7 +166,7 @@ def _loop_entries(loop: Loop) -> Iterator[Parameter]:
         yield Parameter(f"loop.length.{loop.name}", "m", loop.length, 0.0, None)
 
 
-def _contact_entries(robot: Robot) -> Iterator[Parameter]:
+def _contact_entries(robot: Robot, exact: bool) -> Iterator[Parameter]:
     """Laws of contacts, radii of spheres, heights of planes, the rate of slip; none where nothing touches."""
     active = [c for c in robot.contacts if c.against]
     used = {name for c in active for name in c.against}
@@ -179,8 +181,13 @@ def _contact_entries(robot: Robot) -> Iterator[Parameter]:
         yield Parameter(f"contact.load.{c.law}", "N", LOAD, LEAST_LOAD, None)
     for c in laws:
         yield Parameter(f"contact.compliance.{c.law}", "m/N", 0.0, 0.0, None)
+    for c in laws:
+        if c.restitution is not None:
+            yield Parameter(f"contact.restitution.{c.law}", "1", c.restitution, 0.0, 1.0)
     if active:
-        yield Parameter("contact.slip", "m/s", SLIP, LEAST_SLIP, None)
+        yield Parameter("contact.slip", "m/s", LEAST_SLIP if exact else SLIP, LEAST_SLIP, None)
+    if active and exact:
+        yield Parameter("contact.slope_slip", "m/s", SLOPE_SLIP, LEAST_SLIP, None)
     for plane in robot.planes:
         if plane.name in used:
             yield Parameter(f"plane.height.{plane.name}", "m", plane.height, None, None)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import casadi as ca
 
+from diffpbd.codegen.graph import rebounds
 from diffpbd.codegen.graph.geometry import product
 from diffpbd.codegen.graph.joint_step import kernel_graph, residuals
 from diffpbd.codegen.graph.model import Model, Prepared
@@ -41,6 +42,7 @@ def sided_kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
             touch_curvature(model),
             touch_parameters(model),
         ]
+    made += rebounds.kernels(model)
     return [*made, slid_kernel(model)] if tree.contacts and tree.base else made
 
 
@@ -213,6 +215,7 @@ class Sided:
         self.first = [*Touched(model).first, model.tree.contact_rows]
         self.law = law(model)(model.alpha) if self.touching else None
         self.count = len(self.sides) + self.first[-1]
+        self.shifts = rebounds.shifts(model, self.r.p, self.r.pd, self.r.u, self.r.h)
 
     def pushes(self, last: bool) -> Any:
         """What impulses do on the coordinates in either stage (n × count)."""
@@ -247,6 +250,7 @@ class Sided:
             t, rows = self.touching, slice(self.first[k], self.first[k + 1])
             assert t is not None and self.law is not None
             rates = (t.rates if last else t.slid)[rows]
+            rates[0] -= self.shifts[int(last), k]
             given = (impulse[count:][rows], rates, t.gap[k], r.h, self.law[:, k], rho[count + k])
             found.append(_row(cones.contact(contact.rough), given))
         return ca.vertcat(*found)

@@ -52,31 +52,36 @@ class Touched:
         found = self._inlined(contacts.rows(self.tree, False, True), p=p, sign=sign)
         return At(found["gap"], found["J"], sign)
 
-    def rows(self, impulse: Any, rates: Any, gap: Any, h: Any, opening: bool, mass: Any = None) -> Any:
+    def rows(
+        self, impulse: Any, rates: Any, gap: Any, h: Any, opening: bool, mass: Any = None, lost: Any = None
+    ) -> Any:
         """β − P(β − ρ σ) of every contact, β = (μ λₙ, λₜ) [N s]: `rates` (impulses) along the rows, of which the normal
-        ones count where `opening` (the rate stage), and gaps at the end. ρ is `mass` (c), by default what the load weighs."""
+        ones count where `opening` (the rate stage), and gaps at the end. ρ is `mass` (c), by default what the load weighs;
+        closing rates lose what is `lost` (c, see `rebounds`)."""
         found, blocks = [], self.model.blocks
         for k, (first, contact) in enumerate(zip(self.first, self.tree.contacts, strict=True)):
             law, size = ca.vertcat(blocks["contact_law"][:, k], blocks["slip"]), 3 if contact.rough else 1
             rho = law[2] / WEIGHT if mass is None else mass[k]
-            normal = rates[first] if opening else 0
+            normal = (rates[first] if opening else 0) - (0 if lost is None else lost[k])
             own = ca.vertcat(normal, rates[first + 1 : first + size]) if contact.rough else normal
             program = cones.contact(contact.rough)
             given = (impulse[first : first + size], own, gap[k], h, law, rho)
             found.append(inline(program, dict(zip(program.inputs, given, strict=True)))["row"])
         return ca.vertcat(*found, ca.SX(0, 1))
 
-    def pose(self, impulse: Any, p: Any, p_next: Any, h: Any, mass: Any = None) -> tuple[Any, Any]:
+    def pose(self, impulse: Any, p: Any, p_next: Any, h: Any, mass: Any = None, lost: Any = None) -> tuple[Any, Any]:
         """Rows of the pose stage, and what its impulses do."""
         start = self.at(p)
         end = self.at(p_next, start.sign)
         rates = ca.mtimes(start.J + end.J, p_next - p) / (2 * h)
-        return self.rows(impulse, rates, end.gap, h, False, mass), ca.mtimes(start.J.T, impulse)
+        return self.rows(impulse, rates, end.gap, h, False, mass, lost), ca.mtimes(start.J.T, impulse)
 
-    def rate(self, impulse: Any, p: Any, p_next: Any, pd_next: Any, h: Any, mass: Any = None) -> tuple[Any, Any]:
+    def rate(
+        self, impulse: Any, p: Any, p_next: Any, pd_next: Any, h: Any, mass: Any = None, lost: Any = None
+    ) -> tuple[Any, Any]:
         """Rows of the rate stage, and what its impulses do."""
         end = self.at(p_next, self.at(p).sign)
-        return self.rows(impulse, ca.mtimes(end.J, pd_next), end.gap, h, True, mass), ca.mtimes(end.J.T, impulse)
+        return self.rows(impulse, ca.mtimes(end.J, pd_next), end.gap, h, True, mass, lost), ca.mtimes(end.J.T, impulse)
 
     def force(self, first_half: Any, second_half: Any, p: Any, p_next: Any, h: Any) -> Any:
         """Mean force over a step on the sphere of every contact (3 × c) [N], world axes."""

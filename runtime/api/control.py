@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.runtime.api.keywords import keywords
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.words import expect_options, in_python, values_of
 from diffpbd.runtime.base.arrays import FloatArray
@@ -22,7 +23,8 @@ from diffpbd.runtime.functions.parameters import AlphaOrFile
 from diffpbd.runtime.logs.csv import write_log
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.mpc import planner, simulation
-from diffpbd.runtime.mpc.options import Backend, MpcOptions
+from diffpbd.runtime.mpc.apart import place
+from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.passive import arrived, closed_start, expect_motors
 from diffpbd.runtime.mpc.problem import Bounds, Weights, bounds_by_name
 from diffpbd.runtime.mpc.reference import goal_reference
@@ -32,21 +34,9 @@ from diffpbd.runtime.mpc.tip_goal import pose_at
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from diffpbd.runtime.api.keyword_types import MpcHow
+
 __all__ = ["ClosedLoop", "Mpc"]
-
-
-class MpcHow(TypedDict, total=False):
-    """How `Mpc` solves and what it does between solves, see `MpcOptions`."""
-
-    backend: Backend
-    programs: int
-    time_limit: float | None
-    delay: int
-    reuse: int
-    price: tuple[float, float]
-    damping: npt.ArrayLike | None
-    disturbance: float | None
-    transition: float
 
 
 WITHIN = 2e-3
@@ -85,7 +75,7 @@ class Mpc(planner.Mpc):
     `weights` {"p": 1, "pd": 0.02, "u": 0, "du": 2e-7, "tip": 0, "end": 1}, `bounds` {"u": [60, 30]} within the description's
     (u, du, pd: a number or n of them) and `alpha` as a vector or by name are what the plan knows. `options`: `backend`
     "embedded" or "ipopt", `programs`, `time_limit` [s], `delay` [steps], `disturbance` [s], the time constant of an observer
-    whose finding is balanced, see docs/mpc.md.
+    whose finding is balanced, `clearance` [m] that links keep from each other and from obstacles, see docs/mpc.md.
     """
 
     @in_python
@@ -101,7 +91,7 @@ class Mpc(planner.Mpc):
         **options: Unpack[MpcHow],
     ) -> None:
         """See the class."""
-        expect_options("Mpc", options, MpcOptions.__annotations__)
+        expect_options("Mpc", options, keywords("MpcHow"))
         if isinstance(bounds, Mapping):
             bounds = bounds_by_name(robot, robot.h if h is None else h, bounds, "Mpc: bounds")
         chosen = weights if isinstance(weights, Weights) or weights is None else _weights(weights)
@@ -114,6 +104,17 @@ class Mpc(planner.Mpc):
             alpha=values_of(robot, alpha),
             options=MpcOptions(**options),
         )
+
+    @in_python
+    def place_obstacles(self, **given: npt.ArrayLike) -> None:
+        """Obstacles that the next plans keep away from, `spheres`, `capsules`, `boxes`, `planes`, rows
+        as in `diffpbd.runtime.model.clearance.obstacles`."""
+        place(self.problem.robot, self.problem.apart, given)
+
+    def _least(self) -> float | None:
+        """The distance [m] that plans keep."""
+        apart = self.problem.apart
+        return None if apart is None or not apart.numbers[1] else float(apart.numbers[0])
 
     def _repr_html_(self) -> str:
         robot, bounds = self.problem.robot, self.problem.bounds
@@ -153,7 +154,7 @@ class Mpc(planner.Mpc):
         check_goal(robot, start, "q0")
         if (goal is None) == (tip is None):
             raise InputError("Mpc.run_to: expected one of goal and tip.")
-        wanted = _goal(robot, goal) if tip is None else pose_at(robot, tip, start, self.problem.alpha)
+        wanted = _goal(robot, goal) if tip is None else pose_at(robot, tip, start, self.problem.alpha, self._least())
         expect_motors(robot, wanted)
         check_goal(robot, wanted, "goal")
         reference = goal_reference(robot, wanted, {"goal_speed": speed, "goal_profile": profile})

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from diffpbd.runtime.api.keywords import keywords
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.words import expect_options, in_python, values_of
 from diffpbd.runtime.base.errors import InputError
@@ -23,22 +23,10 @@ from diffpbd.runtime.model.robot import Robot
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from diffpbd.runtime.api.keyword_types import ExciteHow
     from diffpbd.runtime.base.arrays import FloatArray
 
 __all__ = ["Excitation", "excite"]
-
-
-class ExciteHow(TypedDict, total=False):
-    """What a motion shall be, see `excite`."""
-
-    harmonics: int
-    rate: float
-    least_height: float | None
-    margin: float
-    acceleration: npt.ArrayLike | None
-    table: float | None
-    criterion: str
-    clearance: float | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,7 +78,7 @@ def excite(
     each other (0.02 where the robot knows their shapes). Needs the extra `solve`;
     takes seconds.
     """
-    expect_options("excite", wishes, _wishes())
+    expect_options("excite", wishes, keywords("ExciteHow"))
     asked: dict[str, Any] = {**wishes}
     if asked.get("acceleration") is not None:
         asked["acceleration"] = _accelerations(robot, asked["acceleration"])
@@ -103,12 +91,6 @@ def excite(
     asked.setdefault("clearance", least_distance(robot, None, KEPT))
     found = excitation.excite(robot, excitation.Wishes(duration, **asked), values, progress)
     return Excitation(**{f.name: getattr(found, f.name) for f in fields(found)}, robot=robot)
-
-
-def _wishes() -> dict[str, Any]:
-    """Annotations of what may be asked for; a limit of acceleration may be one number for all joints."""
-    own = {name: kind for name, kind in excitation.Wishes.__annotations__.items() if name != "duration"}
-    return {**own, "acceleration": "npt.ArrayLike | None"}
 
 
 def _accelerations(robot: Robot, given: Any) -> FloatArray:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
+from diffpbd.runtime.api.keywords import keywords
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.recordings import Logged, recording_of
 from diffpbd.runtime.api.words import expect_options, in_python, python_words
@@ -21,48 +22,10 @@ from diffpbd.runtime.model.robot import Robot
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from diffpbd.runtime.api.keyword_types import IdentifyHow
     from diffpbd.runtime.identify import Identification as Result
 
-__all__ = ["How", "Identification", "identify"]
-
-NAMES = frozenset(("accept", "flip"))
-"""Settings that take several names."""
-
-
-class How(TypedDict, total=False):
-    """How recordings are read, filtered and fitted, see `identify`."""
-
-    rate: float | None
-    columns: Mapping[str, str]
-    torque: str | None
-    topic: str | None
-    accept: str | Sequence[str] | None
-    flip: str | Sequence[str]
-    scale: Mapping[str, float]
-    drive_gain: float | Mapping[str, float]
-    shift: Mapping[str, float]
-    despike: bool
-    sort: bool
-    degrees: bool
-    time_unit: str
-    unwrap: bool | None
-    derive: bool
-    cutoff: float | None
-    trim: float
-    bridge: float
-    still: bool
-    form: str
-    prior: float
-    loss: str
-    starts: int
-    cross_validate: bool
-    continuity: bool
-    torques: Mapping[str, float] | str | None
-    standstill: str
-    friction_model: str
-    residual: str
-    jobs: int
-    progress: Callable[[str], None] | None
+__all__ = ["Identification", "identify"]
 
 
 @in_python
@@ -75,7 +38,7 @@ def identify(
     split: float | None = None,
     fixed: Mapping[str, float] | None = None,
     start: ParameterValues = None,
-    **how: Unpack[How],
+    **how: Unpack[IdentifyHow],
 ) -> Identification:
     """Parameters of `robot` from `logs`: files, recordings of `read_log`, or runs of `simulate`; one or several.
 
@@ -98,7 +61,7 @@ def identify(
     from diffpbd.runtime.identify import identify as fit_logs
     from diffpbd.runtime.identify.workers import workers
 
-    expect_options("identify", how, How.__annotations__)
+    expect_options("identify", how, keywords("IdentifyHow"))
     names = fit.split(",") if isinstance(fit, str) else list(fit)
     for name in ("starts", "jobs"):
         number(name, how.get(name, 1), 1)
@@ -106,10 +69,9 @@ def identify(
     held = dict(fixed or {})
     with workers(how.get("jobs", 1)) as spread:
         given: Mapping[str, Any] = how
-        chosen = {key: given[key] for key in SETTINGS if key in given}
         if isinstance(torques, str):
             torques = unknown_torques(robot, torques, None)
-        settings = Settings(**chosen, torques=torques, spread=spread)
+        settings = Settings(**{**_of(Settings, given), "torques": torques, "spread": spread})
         fitted = with_inertials(robot, names, settings.form)
         select(fitted, names, held)  # refused before hours of logs are read
         wanted = _wanted(how, robot, names, split, settings)
@@ -123,18 +85,9 @@ def identify(
     return Identification(robot, result)
 
 
-SETTINGS = (
-    "form",
-    "prior",
-    "loss",
-    "starts",
-    "cross_validate",
-    "continuity",
-    "standstill",
-    "friction_model",
-    "residual",
-)
-PROCESSING = ("cutoff", "trim", "bridge", "still")
+def _of(record: Any, how: Mapping[str, Any]) -> dict[str, Any]:
+    """Those keywords that are fields of a dataclass."""
+    return {field.name: how[field.name] for field in fields(record) if field.name in how}
 
 
 def _wanted(how: Mapping[str, Any], robot: Robot, names: Sequence[str], split: float | None, settings: Any) -> Any:
@@ -151,22 +104,18 @@ def _reading(how: Mapping[str, Any]) -> Any:
     from diffpbd.runtime.logs.mending import Mending
     from diffpbd.runtime.logs.recording import Reading
 
-    gain = how.get("drive_gain", {})
-    accept = how.get("accept")
-    mending = Mending(
-        degrees=how.get("degrees", False), time_unit=how.get("time_unit", "s"), unwrap=how.get("unwrap"),
-        flip=_names(how.get("flip", ())), scale=how.get("scale", {}), derive=how.get("derive", False),
-        drive_gain=gain if isinstance(gain, Mapping) else {"": gain},
-        shift=how.get("shift", {}), despike=how.get("despike", False), sort=how.get("sort", False),
-    )  # fmt: skip
-    kinds = expect_kinds(None if accept is None else ",".join(_names(accept)))
-    return Reading(how.get("rate"), how.get("columns", {}), how.get("torque"), how.get("topic"), mending, kinds)
+    made = {**how, "flip": _names(how.get("flip", ()))}
+    gain, accept = how.get("drive_gain", {}), how.get("accept")
+    made["drive_gain"] = gain if isinstance(gain, Mapping) else {"": gain}
+    made["mending"] = Mending(**_of(Mending, made))
+    made["accept"] = expect_kinds(None if accept is None else ",".join(_names(accept)))
+    return Reading(**_of(Reading, made))
 
 
 def _processing(how: Mapping[str, Any]) -> Any:
     from diffpbd.runtime.logs.processing import Processing
 
-    return Processing(**{key: how[key] for key in PROCESSING if key in how})
+    return Processing(**_of(Processing, how))
 
 
 def _names(value: str | Sequence[str]) -> tuple[str, ...]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
+from diffpbd.runtime.api.keywords import keywords
 from diffpbd.runtime.api.progress import terminal
 from diffpbd.runtime.api.words import expect_options, in_python
 from diffpbd.runtime.base.errors import InputError
@@ -22,44 +23,9 @@ if TYPE_CHECKING:
     from diffpbd.codegen.description.export import Export
     from diffpbd.codegen.description.report import Report
     from diffpbd.codegen.description.robot import Robot as Described
+    from diffpbd.runtime.api.keyword_types import GenerateOptions
 
-__all__ = ["GenerateOptions", "check", "default_folder", "examined", "export_urdf", "exported", "generate", "load"]
-
-
-class GenerateOptions(TypedDict, total=False):
-    """Choices of `generate`; what is not given is the recipe's, or for a bare URDF the default."""
-
-    base: str
-    tip: str | Sequence[str]
-    hold: str | Sequence[str]
-    h: float
-    symbolic: str | Sequence[str]
-    functions: str | Sequence[str]
-    variants: str | Sequence[str]
-    integrator: str
-    solver: str
-    sweeps: int | Mapping[str, int]
-    sweep_order: str
-    multiplier: str
-    relaxation: float | str
-    passive: str | Sequence[str]
-    friction: str
-    friction_law: str | Sequence[str]
-    springs: str | Sequence[str]
-    lever_springs: str | Sequence[str]
-    wrench: str | Sequence[str]
-    gravity: tuple[float, float, float]
-    limits: bool
-    cuda: bool
-    table: float
-    base_joint: str
-    contact_from_collision: str | Sequence[str]
-    close: str | Sequence[str]
-    ground: float
-    frames: str | Sequence[str]
-    clearance: bool
-    pairs: str | Sequence[str]
-    obstacles: str | Sequence[str]
+__all__ = ["check", "default_folder", "examined", "export_urdf", "exported", "generate", "load"]
 
 
 @in_python
@@ -92,7 +58,8 @@ def generate(
     - `symbolic`: what besides is a run-time parameter, of "mass", "com", "inertia", "origin"
     - `friction_law`: of "asymmetric", "stribeck"; `springs`, `lever_springs`: joints with one; `wrench`: links
     - `close`: "LINK=LINK" or "LINK=LINK:hinge", loops; `passive`: joints without a motor
-    - `contact_from_collision`: links that touch planes; `ground`: height [m] of such a plane
+    - `contact_from_collision`: links that touch planes; `ground`: height [m] of such a plane;
+      `cone="exact"`: what sticks does not creep
     - `frames`: links beside the tips that `robot.frame_pose(p, "link")` and its like know, or "all"
     - `functions`: "default", "all", or names as `diffpbd info` lists them; `variants`: steps on maximal states
     - `cuda=True`: for an NVIDIA GPU too
@@ -122,8 +89,9 @@ def default_folder(robot: str) -> Path | None:
 
 def _several(where: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Options of `where`, known and of their types; for names "a,b" is two, as on the command line."""
-    expect_options(where, options, GenerateOptions.__annotations__, none=True)
-    several = {name for name, kind in GenerateOptions.__annotations__.items() if "Sequence" in str(kind)}
+    known = keywords("GenerateOptions")
+    expect_options(where, options, known, none=True)
+    several = {name for name, kind in known.items() if "Sequence" in kind}
     return {n: v.split(",") if isinstance(v, str) and n in several else v for n, v in options.items()}
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.runtime.api.keywords import keywords
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.recordings import Logged, recording_of
 from diffpbd.runtime.api.words import expect_options, in_python, values_of
@@ -27,21 +28,10 @@ from diffpbd.runtime.torques.settings import Settings
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from diffpbd.runtime.api.keyword_types import TorqueHow
     from diffpbd.runtime.logs.processing import Samples
 
 __all__ = ["TorqueEstimate", "estimate_torque"]
-
-
-class TorqueHow(TypedDict, total=False):
-    """How torques are estimated, see `Settings`."""
-
-    loss: str
-    start: str
-    horizon: int
-    weights: tuple[float, float, float] | None
-    carry: bool
-    optimizer: str
-    friction: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,7 +91,7 @@ def estimate_torque(
     """
     from diffpbd.runtime.logs.processing import Processing, filter_parts
 
-    expect_options("estimate_torque", how, Settings.__annotations__)
+    expect_options("estimate_torque", how, keywords("TorqueHow"))
     values = values_of(robot, alpha)
     if isinstance(log, (str, Path)):
         recording = read_whole(log, robot, Reading())

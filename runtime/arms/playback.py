@@ -10,7 +10,7 @@ import numpy as np
 from diffpbd.runtime.arms.viewer import Viewer
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.model.robot import Robot
-from diffpbd.runtime.ros1.messages import Header, Tick
+from diffpbd.runtime.records.messages import Header, Tick
 
 __all__ = ["play"]
 

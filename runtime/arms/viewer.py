@@ -12,7 +12,7 @@ from types import TracebackType
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.extras import missing
 from diffpbd.runtime.model.robot import Robot
-from diffpbd.runtime.ros1.messages import Tick
+from diffpbd.runtime.records.messages import Tick
 
 __all__ = ["ADDRESS", "Viewer"]
 

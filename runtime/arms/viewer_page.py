@@ -22,7 +22,7 @@ from diffpbd.runtime.base.errors import MessageError
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.model.robot import Robot, load
 from diffpbd.runtime.model.shapes import Shapes, clearance_meshes, link_frames, quaternion, read_shapes
-from diffpbd.runtime.ros1.messages import Tick
+from diffpbd.runtime.records.messages import Tick
 
 __all__ = ["Page", "literally", "skeleton"]
 

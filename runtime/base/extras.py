@@ -22,6 +22,7 @@ EXTRAS: Final = {
     "ruckig": "ruckig",
     "torch": "torch",
     "jax": "jax",
+    "gymnasium": "gym",
 }
 """Import name to the extra that installs it."""
 

@@ -9,9 +9,9 @@ from typing import Any
 import click
 import numpy as np
 
-from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.base.live import Loop, Watch, live_line
+from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.numbers import RATE
@@ -28,7 +28,7 @@ from diffpbd.runtime.torques.adam import unlike_published
 from diffpbd.runtime.torques.contact_forces import forces_in
 from diffpbd.runtime.torques.errors import TorqueErrors, rate_lag
 from diffpbd.runtime.torques.estimation import Estimate, check_motion, estimate
-from diffpbd.runtime.torques.settings import FRICTIONS, LOSSES, NODES, OPTIMIZERS, STARTS, Settings
+from diffpbd.runtime.torques.settings import NODES, Settings
 
 __all__ = ["command"]
 
@@ -36,30 +36,10 @@ LAG_SAID = 0.25
 """[1] Lag of the recorded rates behind the positions, as part of a step, from which it is said."""
 
 
-@click.command("estimate-torque")
+@click.command("estimate-torque", context_settings={"show_default": True})
 @click.argument("robot")
 @click.argument("log", metavar="LOG")
-@click.option(
-    "--loss", type=click.Choice([*LOSSES, NODES]), default="angle+omega", show_default=True, help="See above."
-)
-@click.option("--start", type=click.Choice(STARTS), default="zero", show_default=True, help="Of a window's torques.")
-@click.option("--horizon", type=int, default=1, show_default=True, metavar="N", help="Steps of a window.")
-@click.option(
-    "--weights",
-    metavar="λ1,λ2,λ3",
-    help="Of positions [1/rad²], angular velocities [s²/rad²], torque changes [1/(N·m)²].",
-)
-@click.option("--carry", is_flag=True, help="Start windows from the estimated state, not from the recorded one.")
-@click.option(
-    "--optimizer", type=click.Choice(OPTIMIZERS), default="gauss-newton", show_default=True, help="See above."
-)
-@click.option(
-    "--friction",
-    type=click.Choice(FRICTIONS),
-    default=FRICTIONS[0],
-    show_default=True,
-    help="Taken at recorded rates, or at those that the torques lead to.",
-)
+@job("settings", Settings)
 @click.option(
     "--rates",
     type=click.Choice(["recorded", "positions"]),
@@ -90,8 +70,8 @@ LAG_SAID = 0.25
 @plot_option("Estimated and recorded torques.")
 @live_option
 def command(
-    robot: str, log: str, loss: str, start: str, horizon: int, weights: str | None, carry: bool, optimizer: str,
-    friction: str, rates: str, params: str | None, rate: float | None, cutoff: float, column_map: str | None,
+    robot: str, log: str, settings: Settings, rates: str, params: str | None, rate: float | None, cutoff: float,
+    column_map: str | None,
     torque: str, pose: tuple[str, ...], out: str, plot: str | None, live: bool, mends: MendWords,
 ) -> None:  # fmt: skip
     """Estimate the joint torques [N·m or N] of the generated ROBOT from a recorded motion.
@@ -112,8 +92,7 @@ def command(
         [("--out", out), ("--plot", plot)],
         [("LOG", log), ("--map", column_map), ("--params", params), *robot_files(robot)],
     )
-    settings = Settings(loss, start, horizon, _weights(weights), carry, optimizer, friction)
-    loaded = open_robot(robot)
+    loaded, loss = open_robot(robot), settings.loss
     alpha = loaded.alpha.vector(params)
     start_pose = named_values("--pose", pose, "j2=-1.2")
     reading = _reading(rate, column_map, mends, rates)
@@ -124,7 +103,7 @@ def command(
     elif loss == NODES or settings.lambdas[0] == 0.0:
         lag = 0.0
     for part in parts:  # before any work
-        check_motion(loaded, part.p, part.dq, 2 if loss == NODES else horizon, part.name)
+        check_motion(loaded, part.p, part.dq, 2 if loss == NODES else settings.horizon, part.name)
     forces = forces_in(log, loaded, rate, reading.columns) if loaded.manifest.robot.contacts else None
     loop = Loop(sum(len(part.q) - 1 for part in parts), "step")
     with live_line(loop, wanted=live and loss != NODES) as shown:
@@ -141,7 +120,7 @@ def command(
         plot_estimate(plot, loaded, parts if recorded else None, found, f"{loaded.name}: torques by {loss}")
     write_log(out, _log(loaded, found, torque))  # after the picture, which fails without matplotlib
     said(_summary(loaded, settings, parts, found, recorded))
-    if optimizer == "adam" and say is None and (more := unlike_published(loaded)):
+    if settings.optimizer == "adam" and say is None and (more := unlike_published(loaded)):
         note(f"note: {more}")
     if rates == "recorded" and abs(lag) > LAG_SAID / parts[0].rate:
         note(_late(lag))
@@ -153,18 +132,6 @@ def _late(lag: float) -> str:
         f"note: the recorded rates {'lag' if lag > 0 else 'lead'} the positions by {1e3 * abs(lag):.3g} ms, so the terms of "
         "the loss ask for different torques: --rates positions takes rates from the positions, --loss omega leaves these out."
     )
-
-
-def _weights(text: str | None) -> tuple[float, float, float] | None:
-    if text is None:
-        return None
-    try:
-        values = [float(word) for word in text.split(",")]
-    except ValueError:
-        values = []
-    if len(values) != 3:
-        raise InputError(f"--weights: expected three numbers such as 1,0.02,0, found {text!r}.")
-    return values[0], values[1], values[2]
 
 
 def _reading(rate: float | None, column_map: str | None, mends: MendWords, rates: str) -> Reading:

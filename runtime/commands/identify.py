@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import distinct
+from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.identify_outputs import Outputs
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.log_options import LogWords, log_options
@@ -21,12 +22,6 @@ from diffpbd.runtime.commands.results import json_option
 from diffpbd.runtime.commands.results import result as tell
 from diffpbd.runtime.commands.toss_words import identified, of_tosses
 from diffpbd.runtime.identify import (
-    FORMS,
-    FRICTION_MODELS,
-    LOSSES,
-    PRIOR,
-    RESIDUALS,
-    STANDSTILL,
     Identification,
     Map,
     Settings,
@@ -98,32 +93,20 @@ class _Aim:
 
 @dataclass(frozen=True)
 class _How:
-    """The form, and what belongs to some of them."""
+    """What the settings need the robot for, and who works."""
 
-    form: str
-    continuity: bool
-    residual: str
     unknown_torque: str | None
     torque_sigma: str | None
-    prior: float
-    loss: str
-    standstill: str
-    friction_model: str
-    starts: int
-    leave_one_out: bool
     jobs: int
     scheduler: str | None
 
-    def settings(self, robot: Robot, spread: Map) -> Settings:
-        """The settings; options that another form would pass over in silence are refused."""
+    def settings(self, given: Settings, robot: Robot, spread: Map) -> Settings:
+        """The settings with the torques that are unknown."""
         if self.torque_sigma is not None and self.unknown_torque is None:
             raise InputError("--torque-sigma: expected --unknown-torque beside it, which says whose torque is unknown.")
         unknown = self.unknown_torque
-        return Settings(
-            self.form, self.prior, self.loss, self.starts, self.leave_one_out, self.continuity,
-            None if unknown is None else unknown_torques(robot, unknown, self.torque_sigma), spread,
-            self.standstill, self.friction_model, self.residual,
-        )  # fmt: skip
+        torques = None if unknown is None else unknown_torques(robot, unknown, self.torque_sigma)
+        return replace(given, torques=torques, spread=spread)
 
 
 @click.command("identify", cls=_ManyValidationLogs)
@@ -141,17 +124,10 @@ class _How:
     click.option("--params", metavar="FILE", help="Values of the other entries of alpha, and the start."),
     pose_option,
 )
+@job("given", Settings)
 @grouped(
     "how",
     _How,
-    click.option("--form", type=click.Choice(list(FORMS)), default=FORMS[0], help="The formulation."),
-    click.option("--continuity", is_flag=True, help="Shooting: each window begins where the one before ended."),
-    click.option(
-        "--residual",
-        type=click.Choice(list(RESIDUALS)),
-        default=RESIDUALS[0],
-        help="Simultaneous: compare positions of the step (simulated logs) or torques (physical ones); auto tells them apart.",
-    ),
     click.option(
         "--unknown-torque",
         metavar="JOINTS",
@@ -161,31 +137,6 @@ class _How:
         "--torque-sigma",
         metavar="S",
         help="How far their readings are off [N·m or N], a number or JOINT=S,…; without: unused.",
-    ),
-    click.option(
-        "--prior", type=float, default=PRIOR, metavar="W", help=f"Pull of inertials to the description ({PRIOR:g})."
-    ),
-    click.option(
-        "--loss", type=click.Choice(list(LOSSES)), default=LOSSES[0], help="Huber's: outliers lightly (torque form)."
-    ),
-    click.option(
-        "--standstill",
-        type=click.Choice(list(STANDSTILL)),
-        default=STANDSTILL[0],
-        help="Samples of joints that hardly move: kept, or as recordings left out tell (torque form).",
-    ),
-    click.option(
-        "--friction-model",
-        type=click.Choice(list(FRICTION_MODELS)),
-        default=FRICTION_MODELS[0],
-        help="Law of friction by joint: viscous and Coulomb's, or as recordings left out tell, with asymmetry and Stribeck's "
-        "part (torque form).",
-    ),
-    click.option(
-        "--starts", type=COUNT, default=1, metavar="N", help="Solve from N starts, keep the best (1; torque form)."
-    ),
-    click.option(
-        "--leave-one-out", is_flag=True, help="Also fit without each recording in turn and test on it (torque form)."
     ),
     click.option("--jobs", type=COUNT, default=1, metavar="N", help="Processes for logs and starts (1)."),
     click.option(
@@ -204,7 +155,9 @@ class _How:
     ),
     plot_option("Measured and predicted torques of a LOG of --validate, or else of the fit."),
 )
-def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogWords, outputs: Outputs) -> None:
+def command(
+    robot: str, logs: tuple[str, ...], aim: _Aim, given: Settings, how: _How, words: LogWords, outputs: Outputs
+) -> None:  # fmt: skip
     """Identify parameters of the generated ROBOT from recordings.
 
     LIST holds, separated by commas: friction (Coulomb and viscous friction and a torque offset of every joint), spring
@@ -220,25 +173,25 @@ def command(robot: str, logs: tuple[str, ...], aim: _Aim, how: _How, words: LogW
         [*read, ("--map", words.column_map), ("--params", aim.params), *robot_files(robot)],
     )
     loaded = open_robot(robot)
-    how.settings(loaded, one_by_one)  # refuses what does not go together
-    if outputs.torques_out is not None and how.form != "simultaneous":
-        raise InputError(f"--torques-out is an option of --form simultaneous, found --form {how.form}.")
+    how.settings(given, loaded, one_by_one)  # refuses what does not go together
+    if outputs.torques_out is not None and given.form != "simultaneous":
+        raise InputError(f"--torques-out is an option of --form simultaneous, found --form {given.form}.")
     if aim.fit is None and how.unknown_torque is None:
         raise InputError(
             "--fit: expected what to fit, for example --fit friction,spring; only --unknown-torque goes without."
         )
-    fitted = with_inertials(loaded, aim.names, how.form)
+    fitted = with_inertials(loaded, aim.names, given.form)
     if aim.names:
         select(fitted, aim.names, aim.fixed)  # refused before hours of logs are read
     with workers(how.jobs, how.scheduler) as spread, progress() as say:
-        settings = how.settings(loaded, spread)
+        settings = how.settings(given, loaded, spread)
         if of_tosses(loaded, aim.names):
             what = aim.names, aim.fixed, aim.params, words, settings
             result = identified(loaded, logs, aim.validate, aim.split, *what, say)
             return _told(loaded, result, logs, aim, outputs, begin)
         by_positions = in_contact(aim.names) or of_lengths(loaded, aim.names)
-        processing, given = words.processing(), click.get_current_context().get_parameter_source("cutoff")
-        if by_positions and given is ParameterSource.DEFAULT:
+        processing, source = words.processing(), click.get_current_context().get_parameter_source("cutoff")
+        if by_positions and source is ParameterSource.DEFAULT:
             processing = replace(processing, cutoff=None)
         wanted = Wanted(words.reading(), processing, aim.split, by_positions or settings.torques is not None, aim.start)
         base = starting_point(loaded, fitted, aim.names, aim.params, aim.fixed)

@@ -19,7 +19,8 @@ from diffpbd.runtime.commands.motion import expect_meshes, filmed, played, repor
 from diffpbd.runtime.commands.mpc_words import ending, facts, summary, tip_away
 from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, DURATION, RATE, SEED, SPEED, Whole
 from diffpbd.runtime.commands.options import (
-    clearance_option,
+    asked_apart,
+    distances_options,
     goal_options,
     live_option,
     meshes_option,
@@ -98,7 +99,7 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 @click.option(
     "--bridge-jumps", is_flag=True, help="Go over jumps of LOG, and to its first sample, at --goal-speed; else refused."
 )
-@clearance_option(0.0)
+@distances_options
 @mending_options
 @json_option
 @view_option
@@ -152,9 +153,8 @@ def command(
         plot_closed_loop(run, plot, title=title, bounds=mpc.problem.bounds)
     filmed(loaded, run, movie, meshes)
     write_log(out, run.log())
-    away = (
-        {} if (goal := parse_point(options["tip_goal"], "--tip-goal")) is None else tip_away(loaded, run, goal, alpha)
-    )
+    goal = parse_point(options["tip_goal"], "--tip-goal")
+    away = {} if goal is None else tip_away(loaded, run, goal, alpha)
     words = f"{summary(loaded, run)}\n{ending(loaded, run, mpc.problem.bounds, reference)}"
     words += f"\nat the end the tip is {away['tip_away']:.3g} m from its goal" if away else ""
     reported(loaded, run, words, report, run.reference)
@@ -172,7 +172,7 @@ def _planner(robot: Robot, h: float, alpha: FloatArray, options: dict[str, Any])
         options=MpcOptions(
             options["backend"], options["programs"], options["time_limit"], options["delay"],
             disturbance=TIME_CONSTANT if options["disturbance"] else None,
-            transition=TRANSITION if options["disturbance"] else 0.0,
+            transition=TRANSITION if options["disturbance"] else 0.0, **asked_apart(options),
         ),
     )  # fmt: skip
 
@@ -228,7 +228,8 @@ def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple
         reference = goal_reference(robot, goal, options)
         needed = reference.takes(start)
         reference.start(start)
-        expect_clear(reference.at(np.linspace(0.0, needed, LOOKS))[0], "straight way to the goal")
+        way = np.linspace(0.0, needed, LOOKS if options["clearance"] is None else 1)  # with it the plan goes around
+        expect_clear(reference.at(way)[0], "straight way to the goal")
         duration = options["duration"] or needed + SETTLING
         if needed > duration:
             k = int(np.argmax(np.abs(reference.way(start))))
@@ -255,7 +256,7 @@ def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple
 def _goal(robot: Robot, options: dict[str, Any], start: FloatArray, alpha: FloatArray) -> FloatArray:
     """The pose (n_p,) of --goal, NaN for joints that stay, or one for --tip-goal."""
     if (tip := parse_point(options["tip_goal"], "--tip-goal")) is not None:
-        return pose_at(robot, tip, start, alpha)
+        return pose_at(robot, tip, start, alpha, options["clearance"])
     text = options["goal"]
     goal = np.array(parse_state(text, "--goal", robot.positions))
     data = parse_json(text, "--goal") if state_file(text) is None else read_json(text)

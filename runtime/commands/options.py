@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -15,7 +15,9 @@ from diffpbd.runtime.commands.numbers import Real
 from diffpbd.runtime.mpc.profile import PROFILES
 
 __all__ = [
+    "asked_apart",
     "clearance_option",
+    "distances_options",
     "given",
     "goal_options",
     "grouped",
@@ -43,6 +45,8 @@ pose_option = click.option(
 
 
 NEAREST = 1.0  # m
+BOUND = Real(0.0, 1e5, min_open=True)
+"""Of accelerations and jerks [SI], of prices."""
 
 
 def clearance_option(usual: float) -> Callable[[Any], Any]:
@@ -56,6 +60,29 @@ def clearance_option(usual: float) -> Callable[[Any], Any]:
     )
 
 
+def distances_options(command: Any) -> Any:
+    """`--clearance` that a plan may keep, and what it gives for that."""
+    command = click.option(
+        "--clearance-hard",
+        is_flag=True,
+        help="A plan that is nearer than --clearance by over 1 mm is none, and the last one goes on.",
+    )(command)
+    command = click.option(
+        "--clearance-price", type=BOUND, metavar="W", help="Cost of a metre less than --clearance (1e4; hard: 1e5)."
+    )(command)
+    return clearance_option(0.0)(command)
+
+
+def asked_apart(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of `Mpc` for --clearance, which a plan keeps where it is given."""
+    least, price, hard = (options.get(name) for name in ("clearance", "clearance_price", "clearance_hard"))
+    if least is None and (price is not None or hard):
+        raise click.UsageError(
+            "--clearance-price and --clearance-hard are of a distance; expected --clearance M with them."
+        )
+    return {"clearance": least, "clearance_price": price, "clearance_hard": bool(hard)}
+
+
 def plot_option(help: str) -> Callable[[Any], Any]:
     """`--plot`, a PNG of what `help` says."""
     return click.option("--plot", metavar="OUT.png", help=help)
@@ -63,10 +90,6 @@ def plot_option(help: str) -> Callable[[Any], Any]:
 
 GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
 """Where an option of the user's comes from: the command line, or the file of --config."""
-
-
-BOUND = Real(0.0, 1e5, min_open=True)
-"""Of accelerations and jerks [SI]."""
 
 
 def goal_options(command: Any) -> Any:

@@ -29,11 +29,24 @@ class StepName(click.Choice):  # type: ignore[type-arg]
 
 STEP_NAMES = ("paper_gauss_seidel", "paper_jacobi", "paper_direct", "variational", "joint")
 """Those of `reproduce.one_step`, which is loaded when a command runs."""
-step_option = click.option(
-    "--step", "steps", multiple=True, type=StepName(STEP_NAMES),
-    help="Step of a column, may be given again: the published one by its solver, ours in maximal (variational) or joint "
-    "coordinates. Default: the published ones that ROBOT has, and joint.",
-)  # fmt: skip
+COLUMN_NAMES = ("printed_gauss_seidel", "printed_jacobi", *STEP_NAMES)
+"""Those of `reproduce.columns`."""
+
+
+def step_option(function: Command) -> Command:
+    """--step (argument `steps`) and --printed (`printed`): what stands side by side, for `reproduce.columns`."""
+    steps = click.option(
+        "--step", "steps", multiple=True, type=StepName(COLUMN_NAMES),
+        help="Step of a column, may be given again: the published one by its solver, as printed or in blocks, ours in "
+        "maximal (variational) or joint coordinates. Default: the published ones that there are, and joint.",
+    )  # fmt: skip
+    printed = click.option(
+        "--printed",
+        metavar="ROBOT",
+        help="The same robot, generated with --multiplier scalar --printed-order: columns of the step as printed.",
+    )
+    return steps(printed(function))
+
 
 RECORDED = 99.0099  # Hz; of the recordings in docs/torque-estimation.md, which have no time column
 recorded_rate = click.option(

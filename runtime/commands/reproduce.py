@@ -10,7 +10,8 @@ from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, LONGEST, SEED, Real
 from diffpbd.runtime.commands.outputs import picture_and_table, recorded_rate, step_option, table_beside
 from diffpbd.runtime.commands.reproduce_all import command as everything
 from diffpbd.runtime.commands.reproduce_control import circle, impedance, net_torque_map, push, replay
-from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring, sweeps
+from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring
+from diffpbd.runtime.commands.reproduce_sweeps import sweeps
 from diffpbd.runtime.commands.results import finish, json_option, tabled, tables
 from diffpbd.runtime.report.tables import number
 
@@ -34,10 +35,10 @@ command.add_command(sweeps)
 @click.option("--sweeps", type=COUNT, default=30, show_default=True, help="Sweeps of every solver.")
 @click.option(
     "--multiplier",
-    type=click.Choice(["block", "scalar"]),
-    default="block",
+    type=click.Choice(["block", "scalar", "both"]),
+    default="both",
     show_default=True,
-    help="Rows of a joint in a sweep: all at once, or along the residual as the paper prints it.",
+    help="Rows of a joint in a sweep: all at once, or along the residual and in the order that the paper prints.",
 )
 @click.option("--shift", type=AMOUNT, default=0.05, show_default=True, help="Detachment [m].")
 @click.option("--turn", type=Real(0.0, 1.0), default=0.2, show_default=True, help="Detachment [rad].")
@@ -138,12 +139,13 @@ for experiment in (impedance, net_torque_map, push, circle, replay):
 )
 def torque_table(
     robot: str, data: str, train: str, test: str, rate: float, params: str | None, seconds: float, solver: str,
-    iterations: int, full: bool, steps: tuple[str, ...], out: str, plot: str, whole: str, violin: str, angles: str, path: str,
+    iterations: int, full: bool, steps: tuple[str, ...], printed: str | None, out: str, plot: str, whole: str, violin: str,
+    angles: str, path: str,
 ) -> None:  # fmt: skip
     """RMSE [N·m] of joint torques estimated from a recording by the published schemes: three starts, three losses, windows of
     three steps; with the description of the generated ROBOT alone and with friction and springs identified; and the optimum of
     each loss on every --step over the stretch of the descent."""
-    from diffpbd.runtime.commands.reproduce_torques import Inputs, reproduce
+    from diffpbd.runtime.commands.reproduce_torques import Inputs, Robots, reproduce
     from diffpbd.runtime.reproduce.torque_drawing import Files
     from diffpbd.runtime.reproduce.torque_table import Descending
 
@@ -152,5 +154,6 @@ def torque_table(
     distinct(outputs, [("--params", params), *files_in("--data", data), *robot_files(robot)])
     solvers = ["gauss_seidel", "jacobi"] if solver == "both" else [solver]
     reproduce(
-        robot, Inputs(data, train, test, rate, params), Descending(seconds, solvers[0], iterations, full), solvers, steps, files
+        Robots(robot, printed, steps), Inputs(data, train, test, rate, params),
+        Descending(seconds, solvers[0], iterations, full), solvers, files,
     )  # fmt: skip

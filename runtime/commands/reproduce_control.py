@@ -72,24 +72,25 @@ def _one_joint(robot: str) -> Robot:
 @picture_and_table("impedance.png", "The traces")
 def impedance(
     robot: str, scaling: float, coulomb: float, viscous: float, start: float, goal_speed: float,
-    steps: tuple[str, ...], motion: bool, out: str, table_path: str | None,
+    steps: tuple[str, ...], printed: str | None, motion: bool, out: str, table_path: str | None,
 ) -> None:  # fmt: skip
     """The paper's simulated experiment: s1 holds −0.45 rad against 5 and 10 N·m, by PD and by impedance.
 
     ROBOT has one joint; the others are welded. docs/impedance.md says what the paper leaves open.
     """
     from diffpbd.runtime.control.net_torque import sample_map
+    from diffpbd.runtime.reproduce.columns import columns
     from diffpbd.runtime.reproduce.impedance import PHASES, Experiment, plot, run
     from diffpbd.runtime.reproduce.joint_law import Trace, merits, motor_limit, write_traces
-    from diffpbd.runtime.reproduce.one_step import chosen, function_of, label_of
+    from diffpbd.runtime.reproduce.one_step import function_of
 
     opened = _one_joint(robot)
     numbers = table_beside(out, table_path, robot_files(robot))
     experiment = Experiment(scaling=scaling, coulomb=coulomb, viscous=viscous, start=start, goal_speed=goal_speed)
     rows: list[list[str]] = []
     shown: list[Trace] = []
-    for k, step in enumerate(chosen(opened, steps)):
-        found = sample_map(opened, opened.joints[0], step=function_of(opened, step))
+    for k, column in enumerate(columns(opened, steps, open_robot(printed) if printed else None)):
+        found = sample_map(column.robot, opened.joints[0], step=function_of(column.robot, column.step))
         made = run(opened, found, experiment, motion=motion)
         shown = made if k == 0 else shown  # the picture is that of the first step, the published one by default
         plants = {f"{coulomb:g} N·m, {viscous:g} N·m·s/rad": made}
@@ -99,7 +100,7 @@ def impedance(
             for trace in traces:
                 if k and not trace.name.startswith("impedance"):
                     continue  # PD has no map
-                law = f"{trace.name}, {label_of(opened, step)}" if trace.name.startswith("impedance") else trace.name
+                law = f"{trace.name}, {column.label}" if trace.name.startswith("impedance") else trace.name
                 for merit in merits(trace, experiment.goal, PHASES):
                     rows.append([
                         name, law, merit.phase, f"{1e3 * merit.offset:.2f}", f"{1e3 * merit.overshoot:.1f}",

@@ -1,29 +1,29 @@
-"""`diffpbd reproduce double-pendulum`, `gravity-compensation`, `sweeps` and `spring`."""
+"""`diffpbd reproduce double-pendulum`, `gravity-compensation` and `spring`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.locate import files_in, open_robot, robot_files
-from diffpbd.runtime.commands.numbers import COUNT, SEED, Real, Whole
+from diffpbd.runtime.commands.numbers import SEED, Real, Whole
 from diffpbd.runtime.commands.outputs import picture_and_table, recorded_rate, step_option, table_beside
 from diffpbd.runtime.commands.results import finish, json_option, note, tabled, tables
 from diffpbd.runtime.report.tables import number
 
 if TYPE_CHECKING:
-    from diffpbd.codegen.description.recipe import Relaxation
     from diffpbd.runtime.model.robot import Robot
     from diffpbd.runtime.reproduce.spring import Scheme
 
-__all__ = ["double_pendulum", "gravity_compensation", "spring", "sweeps"]
+__all__ = ["double_pendulum", "gravity_compensation", "spring"]
 
 PENDULUM = Path("generated") / "double_pendulum_lengths"
+PRINTED_PENDULUM = Path("generated") / "double_pendulum_lengths_printed"
 ARM_LENGTH = Real(0.0, 100.0, min_open=True)  # m
 LENGTHS = ("origin", "mass", "com", "inertia")
 
@@ -43,49 +43,61 @@ def _assumptions(lines: Sequence[str]) -> None:
 )
 @click.option("--start", nargs=2, type=ARM_LENGTH, default=(3.0, 0.1), show_default=True, help="Lengths l1, l2 [m].")
 @click.option("--period", type=Real(0.1, 60.0), default=3.0, show_default=True, help="Of the circle [s].")
+@click.option("--open/--no-open", "try_open", default=True, show_default=True,
+              help="Also which period, masses and gravity come nearest to all four printed numbers.")  # fmt: skip
 @step_option
 @json_option
 @picture_and_table("double-pendulum.png", "The trajectories")
 def double_pendulum(
-    folder: str | None, start: tuple[float, float], period: float, steps: tuple[str, ...], out: str,
-    table_path: str | None,
+    folder: str | None, start: tuple[float, float], period: float, try_open: bool, steps: tuple[str, ...],
+    printed: str | None, out: str, table_path: str | None,
 ) -> None:  # fmt: skip
     """Link lengths of a double pendulum that follows a circle with the least distance and work."""
     from diffpbd.runtime.reproduce import double_pendulum as experiment
+    from diffpbd.runtime.reproduce import double_pendulum_open
+    from diffpbd.runtime.reproduce.columns import AS_PRINTED, columns
     from diffpbd.runtime.reproduce.double_pendulum_figure import plot, write_table
-    from diffpbd.runtime.reproduce.one_step import chosen, label_of
 
     numbers = table_beside(out, table_path, robot_files(folder) if folder else files_in("--robot", PENDULUM))
-    robot = open_robot(folder) if folder else _pendulum()
+    robot, twin = open_robot(folder) if folder else _pendulum(), open_robot(printed) if printed else None
+    if not (folder or printed) and (not steps or set(steps) & set(AS_PRINTED)):
+        twin = _pendulum(PRINTED_PENDULUM, multiplier="scalar", sweep_order="printed")
     found = {}
-    for name in chosen(robot, steps):
-        note(f"{label_of(robot, name)}:")
-        found[label_of(robot, name)] = experiment.improve(
-            robot, experiment.Task(period=period), start, progress=note, step=name
+    for column in columns(robot, steps, twin):
+        note(f"{column.label}:")
+        found[column.label] = experiment.improve(
+            column.robot, experiment.Task(period=period), start, progress=note, step=column.step
         )
-    last = list(found.values())[-1]
-    plot(out, last)
-    write_table(numbers, last)
+    plot(out, found)
+    write_table(numbers, found)
     tabled(*experiment.summary(found), left=2)
     for label, design in found.items():
         note(f"{label}: {design.status}, {design.iterations} iterations.")
     _assumptions(experiment.ASSUMPTIONS)
+    if try_open:
+        count = len(double_pendulum_open.CHOICES)
+        note(
+            f"\nThe printed lengths on joint_step with {count} choices of period, masses and gravity, the nearest first"
+        )
+        tried = double_pendulum_open.try_all(robot)
+        tabled(*double_pendulum_open.summary(double_pendulum_open.nearest(robot, tried)))
     finish(tables(), out, numbers)
 
 
-def _pendulum() -> Robot:
+def _pendulum(folder: Path = PENDULUM, **options: Any) -> Robot:
     from diffpbd.codegen.generate import generate
     from diffpbd.runtime.model.robot import load
 
     generate(
         "double_pendulum",
-        out=PENDULUM,
+        out=folder,
         symbolic=LENGTHS,
         variants=["published"],
         functions=["default", "vjp_step"],
         progress=lambda line: click.echo(line, err=True),
+        **options,
     )
-    return load(PENDULUM)
+    return load(folder)
 
 
 @click.command("gravity-compensation")
@@ -104,12 +116,13 @@ def gravity_compensation(
     count: int,
     seed: int,
     steps: tuple[str, ...],
+    printed: str | None,
     out: str,
     table_path: str | None,
 ) -> None:
     """Torque that holds static poses, by optimisation over one step of ROBOT, against Euler-Lagrange."""
     from diffpbd.runtime.reproduce import gravity_compensation as experiment
-    from diffpbd.runtime.reproduce.one_step import chosen, label_of
+    from diffpbd.runtime.reproduce.columns import columns
     from diffpbd.runtime.reproduce.poses import INSIDE, draw, draw_from, find_logs
 
     numbers = table_beside(out, table_path, [*robot_files(robot), *files_in("--data", data)])
@@ -117,8 +130,8 @@ def gravity_compensation(
     poses = draw(loaded, count, seed) if data is None else draw_from(loaded, find_logs(data), count, rate)
     alpha = loaded.alpha.vector({"gravity.z": -9.8})
     found = {
-        label_of(loaded, name): experiment.holding_torques(loaded, poses, alpha, step=name)
-        for name in chosen(loaded, steps)
+        column.label: experiment.holding_torques(column.robot, poses, alpha, step=column.step)
+        for column in columns(loaded, steps, open_robot(printed) if printed else None)
     }
     experiment.plot(out, found)
     experiment.write_table(numbers, found)
@@ -135,50 +148,6 @@ def gravity_compensation(
         else f"poses are {count} frames equally spaced over the recordings in {data}, taken at rest"
     )
     _assumptions((where, *experiment.ASSUMPTIONS))
-    finish(tables(), out, numbers)
-
-
-SOLVERS: dict[str, tuple[str, Relaxation, bool]] = {
-    "Gauss–Seidel": ("paper_gauss_seidel", None, False), "Jacobi": ("paper_jacobi", None, False),
-    "Jacobi, averaging": ("paper_jacobi", "averaging", False),
-    "Gauss–Seidel as printed": ("paper_gauss_seidel", None, True), "Jacobi as printed": ("paper_jacobi", None, True),
-}  # fmt: skip
-"""Step, relaxation, and whether multiplier and order of a sweep are the print's."""
-
-
-@click.command("sweeps")
-@click.argument("robot", default="baxter_bare")
-@click.option("--data", metavar="DIR", help="Recordings that the poses are taken from; else drawn inside the limits.")
-@recorded_rate
-@click.option("--poses", "count", type=Whole(1, 10000), default=8, show_default=True, help="How many.")
-@click.option("--seed", type=SEED, default=1, show_default=True, help="Of drawn poses.")
-@click.option("--sweeps", "counts", type=COUNT, multiple=True, help="How many, may be given again (default: 5 to 240).")
-@json_option
-@picture_and_table("sweeps.png", "The errors")
-def sweeps(
-    robot: str, data: str | None, rate: float, count: int, seed: int, counts: tuple[int, ...], out: str,
-    table_path: str | None,
-) -> None:  # fmt: skip
-    """Error of the holding torque over the sweeps of the published step. ROBOT is a name that is shipped and generated, or a
-    description beside its generated folder of the same name.
-    """
-    from diffpbd.codegen.sweep_study import sweep_graphs
-    from diffpbd.runtime.reproduce import sweeps as experiment
-    from diffpbd.runtime.reproduce.poses import draw, draw_from, find_logs
-
-    numbers = table_beside(out, table_path, [*robot_files(robot), *files_in("--data", data)])
-    loaded = open_robot(robot)
-    poses = draw(loaded, count, seed) if data is None else draw_from(loaded, find_logs(data), count, rate)
-    alpha = loaded.alpha.vector({"gravity.z": -9.8})
-    found = {}
-    for name, (step, relaxation, printed) in SOLVERS.items():
-        graphs = sweep_graphs(loaded.name, step, sorted(set(counts)) or experiment.COUNTS, relaxation, printed)
-        note(f"{name}:")
-        found[name] = experiment.errors(loaded, poses, alpha, graphs, note)
-    experiment.plot(out, loaded, found)
-    experiment.write_table(numbers, loaded.joints, found)
-    note(f"{count} poses; mean absolute error [N·m]")
-    tabled(*experiment.summary(loaded, found))
     finish(tables(), out, numbers)
 
 
@@ -200,12 +169,13 @@ def spring(
     count: int,
     seed: int,
     steps: tuple[str, ...],
+    printed: str | None,
     out: str,
     table_path: str | None,
 ) -> None:
     """Stiffness of a lever spring on a joint of ROBOT: curve fitting and differentiable simulation."""
     from diffpbd.runtime.reproduce import spring as experiment
-    from diffpbd.runtime.reproduce.one_step import chosen, label_of
+    from diffpbd.runtime.reproduce.columns import columns
     from diffpbd.runtime.reproduce.spring_figure import plot, write_table
     from diffpbd.runtime.reproduce.spring_recordings import report
 
@@ -216,14 +186,14 @@ def spring(
         raise InputError(f"--joint: expected a joint of {loaded.name} ({', '.join(loaded.joints)}), found {named}.")
     measured = experiment.measurements(loaded, loaded.joints.index(named), count, seed)
     blocks: dict[tuple[str, str], list[Scheme]] = {}
-    for step in chosen(loaded, steps):
+    for column in columns(loaded, steps, open_robot(printed) if printed else None):
         for words, off in (("exact", 0.0), ("deviating", 1.0)):
             lever = replace(
                 experiment.TRUTH,
                 stiffness=experiment.START,
                 **{k: getattr(experiment.TRUTH, k) * (1.0 + off * part) for k, part in experiment.DEVIATION.items()},
             )
-            blocks[label_of(loaded, step), words] = experiment.estimate(loaded, measured, lever, step)
+            blocks[column.label, words] = experiment.estimate(column.robot, measured, lever, column.step)
     last = list(blocks.values())[-1]
     plot(out, loaded, measured, experiment.TRUTH, last)
     write_table(numbers, blocks)

@@ -15,7 +15,7 @@ from diffpbd.runtime.commands.results import finish, said
 from diffpbd.runtime.identify import identify
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.tables import number, table
-from diffpbd.runtime.reproduce.one_step import chosen
+from diffpbd.runtime.reproduce.columns import columns
 from diffpbd.runtime.reproduce.torque_drawing import IDENTIFIED, WHOLE, Files, draw
 from diffpbd.runtime.reproduce.torque_optimum import optima
 from diffpbd.runtime.reproduce.torque_table import (
@@ -32,7 +32,7 @@ from diffpbd.runtime.reproduce.torque_table import (
     write_table,
 )
 
-__all__ = ["Inputs", "reproduce"]
+__all__ = ["Inputs", "Robots", "reproduce"]
 
 PAPER_JOINTS = {"s1": 0, "e0": 1, "e1": 2}
 FIT = ("friction", "spring")
@@ -52,11 +52,18 @@ class Inputs:
     params: str | None
 
 
-def reproduce(
-    robot: str, inputs: Inputs, descent: Descending, solvers: Sequence[str], steps: Sequence[str], files: Files
-) -> None:
+@dataclass(frozen=True)
+class Robots:
+    """ROBOT, the same as printed if there is one, and the steps of which each loss has its optimum."""
+
+    robot: str
+    printed: str | None = None
+    steps: tuple[str, ...] = ()
+
+
+def reproduce(robots: Robots, inputs: Inputs, descent: Descending, solvers: Sequence[str], files: Files) -> None:
     """Run every scheme, write the table and all pictures, print the paper's joints."""
-    loaded = open_robot(robot)
+    loaded, printed = open_robot(robots.robot), open_robot(robots.printed) if robots.printed else None
     recordings = read_recordings(loaded, inputs.data, inputs.train, inputs.test, inputs.rate)
     test = recordings.test
     with progress() as say:
@@ -65,17 +72,18 @@ def reproduce(
         cells: list[Cell] = []
         if descent.seconds > 0.0:
             for solver in solvers:
-                cells += descended(loaded, test, IDENTIFIED, known, replace(descent, solver=solver), say)
+                for one in (loaded, *((printed,) if printed else ())):
+                    cells += descended(one, test, IDENTIFIED, known, replace(descent, solver=solver), say)
             if not descent.full:
                 whole = replace(descent, solver=solvers[-1], seconds=LONGEST)
                 cells += descended(loaded, test, WHOLE, known, whole, say, only=LONG)
             cells += from_zero(loaded, test, replace(descent, solver=solvers[0]), say)
-            cells += optima(loaded, test, IDENTIFIED, known, chosen(loaded, steps), descent.seconds, say)
+            cells += optima(columns(loaded, robots.steps, printed), test, IDENTIFIED, known, descent.seconds, say)
         for model, alpha in models.items():
             cells += converged(loaded, test, model, alpha, False, say)
         cells += converged(loaded, test, IDENTIFIED, known, True, say)
         cells += [nodes(loaded, test, model, alpha) for model, alpha in models.items()]
-    draw(loaded, test, cells, files)
+    draw(loaded, test, cells, files, descent.full)
     write_table(files.out, loaded, cells)
     said(_report(loaded, recordings, cells))
     finish({"robot": loaded.name, "cells": [_facts(loaded, cell) for cell in cells]}, *vars(files).values())

@@ -7,27 +7,31 @@ import dataclasses
 import os
 import shlex
 import sys
-from typing import Any, Literal
+from typing import Any
 
 import click
 
-from diffpbd.runtime.arms.franka.arm import is_franka
+from diffpbd.runtime.arms.attached import Attached, kind_of, strange
+from diffpbd.runtime.arms.ros2.run import options as ros2_options
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.base.live import live_line
-from diffpbd.runtime.commands import run_baxter, run_franka, run_ros2
-from diffpbd.runtime.commands.attached import Attached
 from diffpbd.runtime.commands.locate import open_manifest, open_robot, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.numbers import DURATION, PORT, SPEED, Real, Whole
-from diffpbd.runtime.commands.options import clearance_option, given, goal_options, live_option, plot_option
+from diffpbd.runtime.commands.options import (
+    distances_options,
+    given,
+    goal_options,
+    live_option,
+    plot_option,
+)
 from diffpbd.runtime.commands.results import finish, json_option, note, said
 from diffpbd.runtime.commands.run_laws import configured
 from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.folder.finish import complete, is_quick
 from diffpbd.runtime.logs.csv import read_column_map
 from diffpbd.runtime.logs.recording import Reading
-from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.recorder import Recorder, configuration_file
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.replay import read_run, replay
@@ -62,7 +66,7 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 )  # fmt: skip
 @click.option("--host", metavar="ADDRESS", help="A Franka arm's address (default: FR3_HOST).")
 @click.option("--sim", is_flag=True, help="A simulated robot, in a process of its own.")
-@run_ros2.options
+@ros2_options
 @click.option("--master", metavar="URI", help="The robot's ROS master (default: ROS_MASTER_URI).")
 @click.option("--from", "source", metavar="LOG", help="With --transport replay: the log to replay.")
 @click.option(
@@ -119,7 +123,7 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
     "--table", type=Real(-FURTHEST_TABLE, FURTHEST_TABLE), metavar="Z",
     help="The arm stays above this height [m] over the description's root link (default: the recipe's, if it has one).",
 )  # fmt: skip
-@clearance_option(0.0)
+@distances_options
 @click.option("--ramp", type=Real(0, LONGEST_RAMP), default=1.0, help="Seconds in which the law comes in.")
 @click.option("--enable", is_flag=True, help="Enable the robot if it is disabled.")
 @click.option("--bring-in", is_flag=True, help="Lead an arm that stands at or beyond a joint limit back in, slowly.")
@@ -136,7 +140,7 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 @json_option
 @live_option
 @click.option("--view-port", type=PORT, default=8080, help="Port of the page.")
-def command(robot: str, side: Literal["left", "right"], mends: MendWords, **options: Any) -> None:
+def command(robot: str, mends: MendWords, **options: Any) -> None:
     """Run a controller on an arm, safely; ROBOT is the generated robot of that arm: a Baxter's, a Franka Research 3, or with
     --ros2 any arm with an effort interface.
 
@@ -166,18 +170,18 @@ def command(robot: str, side: Literal["left", "right"], mends: MendWords, **opti
         return
     if options["source"]:
         raise click.UsageError("--from is for --transport replay.")
-    franka = is_franka(generated.joints) and not options["ros2"]
     options["sim"] |= options["transport"] == "simulated"
-    run_ros2.expect_options(options)
-    if franka:
-        options["host"] = options["host"] or (None if options["sim"] else os.environ.get("FR3_HOST"))
-        run_franka.expect_options(options)
-    elif options["host"] or options["set_load"]:
-        raise click.UsageError(f"--host and --set-load are for a Franka arm; {generated.name} is none.")
+    kind = kind_of(generated, options)
+    told = {name.removeprefix("--").replace("-", "_") for name in given(but=())}
+    for name, title in strange(kind, told).items():
+        raise click.UsageError(
+            f"--{name.replace('_', '-')} is for {title}; {generated.name} is driven as {kind.title}."
+        )
+    kind.expect(options, told)
     columns = {} if options["column_map"] is None else read_column_map(options["column_map"])
     reading = Reading(None, columns, mending=mends.mending(), accept=mends.accepted())
     configuration = configured(generated, options, reading)
-    with _attached(generated, configuration, side, options, franka) as attached:
+    with kind.attach(generated, configuration, options) as attached:
         attached.configuration.check_goals(generated)
         report = _run(attached, generated, options)
     said(str(report))
@@ -186,16 +190,6 @@ def command(robot: str, side: Literal["left", "right"], mends: MendWords, **opti
     finish(report.facts(), *files, _drawn(options["plot"], log))
     if report.exit_code:
         sys.exit(report.exit_code)
-
-
-def _attached(
-    robot: Robot, configuration: Configuration, side: Literal["left", "right"], options: dict[str, Any], franka: bool
-) -> contextlib.AbstractContextManager[Attached]:
-    if options["ros2"]:
-        return run_ros2.attach(robot, configuration, options)
-    if franka:
-        return run_franka.attach(robot, configuration, options)
-    return run_baxter.attach(robot, configuration, side, options)
 
 
 def _in_full(robot: str) -> None:

@@ -9,17 +9,18 @@ from typing import Any
 import click
 import numpy as np
 
-from diffpbd.runtime.arms.franka.arm import is_franka
-from diffpbd.runtime.base.arrays import FloatArray, within
+from diffpbd.runtime.arms.attached import kind_of
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import parse_json, read_json
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.mpc import parse_weights
+from diffpbd.runtime.commands.options import asked_apart
 from diffpbd.runtime.control.gravity import GravityOwner, GravitySettings, check_gravity
 from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.logs.recording import Reading
-from diffpbd.runtime.loop.configuration import Configuration, has_spring, inertial_model, limits_of
+from diffpbd.runtime.loop.configuration import Configuration, has_spring, limits_of
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.run import SUPPRESS_PERIOD
 from diffpbd.runtime.loop.supervisor import Settings
@@ -34,39 +35,28 @@ TIP_STIFFNESS = (200.0, 200.0, 200.0, 5.0, 5.0, 5.0)  # N/m and N·m/rad
 TIP_DAMPING = 0.7  # of critical
 POSTURE = 0.2
 """Share of the joints' stiffness with which the cartesian controller holds what does not move the tip."""
-STIFFNESS = {
-    "s0": 30.0, "s1": 30.0, "e0": 20.0, "e1": 20.0, "w0": 5.0, "w1": 5.0, "w2": 5.0,
-    "joint1": 200.0, "joint2": 200.0, "joint3": 200.0, "joint4": 200.0, "joint5": 60.0, "joint6": 60.0, "joint7": 20.0,
-}  # fmt: skip
-"""N·m/rad by joint; the paper's 30 at the shoulder, less where the effort limits are lower. A Franka arm has more friction to
-speak against, and torque sensors to do so."""
-DAMPING = {
-    "s0": 3.0, "s1": 3.0, "e0": 1.5, "e1": 1.5, "w0": 0.2, "w1": 0.2, "w2": 0.2,
-    "joint1": 20.0, "joint2": 20.0, "joint3": 20.0, "joint4": 20.0, "joint5": 4.0, "joint6": 4.0, "joint7": 1.5,
-}  # fmt: skip
-"""N·m·s/rad by joint."""
-STIFFEST = 0.6
-"""1/rad; share of a joint's effort limit that a radian may take, of an arm that is not known: Baxter's shoulder has that."""
-QUICKEST = 10.0
-"""1/s; the frequency of a joint of such an arm with the model's inertia, critically damped: joint states may come at 100 Hz."""
-RATE, FRANKA_RATE = 250.0, 1000.0
-"""Hz, of the ticks where --rate does not say; a plan takes more than a millisecond, so mpc has the lower one."""
+PLANNED_RATE = 250.0
+"""Hz, of the ticks of mpc where --rate does not say: a plan takes more than a millisecond."""
 REPLY_SHARE = 0.5
 """Share of a period that a controller program may take for its reply."""
 LEAD_DAMPING = 0.2
-"""Share of DAMPING that the gravity controller keeps, so that a led arm does not coast."""
+"""Share of the usual damping that the gravity controller keeps, so that a led arm does not coast."""
 
 
 def configured(robot: Robot, options: Mapping[str, Any], reading: Reading) -> Configuration:
     """The configuration of a run of the generated robot; `reading` says how to read the log of --reference."""
     if options["disturbance"] and options["controller"] != "mpc":
         raise click.UsageError(f"--disturbance is for --controller mpc, found --controller {options['controller']}.")
+    if (options.get("clearance_price") or options.get("clearance_hard")) and options["controller"] != "mpc":
+        raise click.UsageError(
+            f"--clearance-price and --clearance-hard are for --controller mpc, found {options['controller']}."
+        )
     alpha = robot.alpha.vector(options["params"])
-    quick = is_franka(robot.joints) and options["controller"] != "mpc" and not options["ros2"]
-    rate = options["rate"] or (FRANKA_RATE if quick else RATE)
+    kind = kind_of(robot, options)
+    rate = options["rate"] or (PLANNED_RATE if options["controller"] == "mpc" else kind.rate)
     model = options["gravity"] == "model"
     mode = Mode.POSITION if options["controller"] == "hold" else Mode.TORQUE
-    if options["ros2"]:  # nothing is suppressed; where a pose is held, the arm's own servo carries the model's gravity
+    if not kind.suppresses:  # where a pose is held, the arm's own servo carries the model's gravity
         owner = GravityOwner.MODEL if model and mode is Mode.TORQUE else GravityOwner.ROBOT
     else:
         owner = check_gravity(GravitySettings(
@@ -74,7 +64,7 @@ def configured(robot: Robot, options: Mapping[str, Any], reading: Reading) -> Co
             suppress_rate=1.0 / SUPPRESS_PERIOD if model else 0.0, spring_in_model=has_spring(robot, alpha),
             without_spring_confirmed=options["without_spring"],
         ))  # fmt: skip
-    stiffnesses, dampings = _usual_gains(robot, alpha, options["ros2"])
+    stiffnesses, dampings = kind.gains(robot, alpha)
     damping = _gains(robot, options["damping"], "--damping", dampings)
     controller: dict[str, Any] = {"name": options["controller"]}
     if options["controller"] == "gravity":
@@ -119,7 +109,7 @@ def _mpc(robot: Robot, options: Mapping[str, Any], reading: Reading) -> dict[str
         **{name: options[name] for name in ("goal_profile", "goal_acceleration", "goal_jerk")},
         "weights": None if options["weights"] is None else parse_weights(options["weights"]),
         "goal": None if options["reference"] else _goal(robot, options["goal"]), "reference": None,
-        "disturbance": TIME_CONSTANT if options["disturbance"] else None,
+        "disturbance": TIME_CONSTANT if options["disturbance"] else None, **asked_apart(options),
     }  # fmt: skip
     return settings | (_reference(robot, options, reading) if options["reference"] else {})
 
@@ -144,20 +134,6 @@ def _track(robot: Robot, options: Mapping[str, Any], reading: Reading) -> dict[s
 
 def _gains(robot: Robot, text: str | None, option: str, default: FloatArray) -> FloatArray:
     return default if text is None else np.array(parse_state(text, option, robot.joints), dtype=np.float64)
-
-
-def _usual_gains(robot: Robot, alpha: FloatArray, any_arm: bool) -> tuple[FloatArray, FloatArray]:
-    """Stiffness [N·m/rad] and damping [N·m·s/rad] by joint: of `any_arm` by the model, of the known ones by their names."""
-    if not any_arm:
-        ends = [joint.split("_")[-1] for joint in robot.joints]
-        stiffness, damping = ([d.get(end, min(d.values())) for end in ends] for d in (STIFFNESS, DAMPING))
-        return np.array(stiffness), np.array(damping)
-    own, zero = robot.limits, np.zeros(robot.n)
-    inertial = inertial_model(robot, alpha)
-    middle = within(zero, own.lower, own.upper)
-    inertia = np.array([inertial(middle, zero, axis)[k] for k, axis in enumerate(np.eye(robot.n))])
-    stiffness_of = np.minimum(STIFFEST * own.effort, inertia * QUICKEST**2)
-    return stiffness_of, 2.0 * np.sqrt(stiffness_of * inertia)
 
 
 def _goal(robot: Robot, text: str | None) -> list[float | None]:

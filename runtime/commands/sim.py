@@ -14,6 +14,7 @@ import click
 import numpy as np
 
 from diffpbd.runtime.api.robots import exported
+from diffpbd.runtime.arms.ros2.run import COMMANDS, DOMAIN_LINE, STATES
 from diffpbd.runtime.base.arrays import FloatArray, or_else, within
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.live import Parts, Rate, latency, live_line
@@ -27,12 +28,8 @@ if TYPE_CHECKING:
     from diffpbd.runtime.arms.ros2.simulated.arm import SimulatedArm
     from diffpbd.runtime.arms.ros2.simulated.node import SimulatedNode
 
-__all__ = ["COMMANDS", "DOMAIN_LINE", "STATES", "command"]
+__all__ = ["command"]
 
-STATES, COMMANDS = "/joint_states", "/effort_controller/commands"
-"""Topics by default: those of a joint_state_broadcaster, and of a controller that is called effort_controller."""
-DOMAIN_LINE = "ROS_DOMAIN_ID="
-"""How the first line begins that is printed."""
 POLL = 0.1  # s between two looks at a request to stop
 LAST_DOMAIN = 232
 MARGIN = 0.1  # rad inside the limits, of the start pose by default

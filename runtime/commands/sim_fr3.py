@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import click
 
+from diffpbd.runtime.arms.franka.connection import HOST_LINE
 from diffpbd.runtime.arms.franka.simulator import HOSTS, READY_POSE, Payload, Simulation, serving
 from diffpbd.runtime.base.live import Parts, Rate, latency, live_line
 from diffpbd.runtime.base.live import duration as spoken
@@ -16,11 +17,9 @@ from diffpbd.runtime.commands.numbers import DURATION, Real
 from diffpbd.runtime.commands.options import live_option
 from diffpbd.runtime.loop.stopping import StopRequest
 
-__all__ = ["HOST_LINE", "JOINTS", "command"]
+__all__ = ["JOINTS", "command"]
 
 JOINTS = tuple(f"fr3_joint{k}" for k in range(1, 8))
-HOST_LINE = "FR3_HOST="
-"""How the first line begins that is printed."""
 
 
 @click.command("sim-fr3")

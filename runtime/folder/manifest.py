@@ -323,7 +323,8 @@ class RobotFacts:
 @dataclass(frozen=True)
 class Recipe:
     """The generator's choices; h is the default step [s], sweeps are by variant, springs the joints with one, `table` is the
-    height [m] over the description's root that the arm is kept above."""
+    height [m] over the description's root that the arm is kept above; `printed` names what of the paper's sweeps is as it
+    is printed: "multiplier", "order"."""
 
     h: float
     integrator: str
@@ -334,6 +335,7 @@ class Recipe:
     friction: str
     springs: tuple[str, ...] = ()
     table: float | None = None
+    printed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -404,6 +406,8 @@ class Manifest:
             del data["clearance"]
         if data["recipe"]["table"] is None:
             del data["recipe"]["table"]
+        if not data["recipe"]["printed"]:
+            del data["recipe"]["printed"]
         return json.dumps(data, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.identify.bodies import PRIOR, check_prior
 from diffpbd.runtime.identify.workers import Map, one_by_one
 
@@ -16,6 +17,7 @@ LOSSES = ("squares", "huber")
 STANDSTILL = ("keep", "auto")
 FRICTION_MODELS = ("plain", "auto")
 RESIDUALS = ("auto", "position", "torque")
+MOST_STARTS = 1000
 
 
 @dataclass(frozen=True)
@@ -32,31 +34,34 @@ class Settings:
     where recordings follow the step as simulated ones do.
     """
 
-    form: str = FORMS[0]
-    prior: float = PRIOR
-    loss: str = LOSSES[0]
-    starts: int = 1
-    cross_validate: bool = False
-    continuity: bool = False
+    form: str = option("The formulation.", FORMS[0], choices=FORMS)
+    prior: float = option(f"Pull of inertials to the description ({PRIOR:g}).", PRIOR, metavar="W")
+    loss: str = option("Huber's: outliers lightly (torque form).", LOSSES[0], choices=LOSSES)
+    starts: int = option("Solve from N starts, keep the best (1; torque form).", 1, span=(1, MOST_STARTS), metavar="N")
+    cross_validate: bool = option(
+        "Also fit without each recording in turn and test on it (torque form).", False, flag="--leave-one-out"
+    )
+    continuity: bool = option("Shooting: each window begins where the one before ended.", False)
     torques: Mapping[str, float] | None = None
     spread: Map = one_by_one
-    standstill: str = STANDSTILL[0]
-    friction_model: str = FRICTION_MODELS[0]
-    residual: str = RESIDUALS[0]
+    standstill: str = option(
+        "Samples of joints that hardly move: kept, or as recordings left out tell (torque form).", STANDSTILL[0],
+        choices=STANDSTILL,
+    )  # fmt: skip
+    friction_model: str = option(
+        "Law of friction by joint: viscous and Coulomb's, or as recordings left out tell, with asymmetry and Stribeck's part "
+        "(torque form).", FRICTION_MODELS[0], choices=FRICTION_MODELS,
+    )  # fmt: skip
+    residual: str = option(
+        "Simultaneous: compare positions of the step (simulated logs) or torques (physical ones); auto tells them apart.",
+        RESIDUALS[0], choices=RESIDUALS,
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         """Refuses what is no form, loss or weight, and options that belong to another form."""
+        expect(self)
         check_prior(self.prior)
-        for option, value, known in (
-            ("--form", self.form, FORMS),
-            ("--loss", self.loss, LOSSES),
-            ("--standstill", self.standstill, STANDSTILL),
-            ("--friction-model", self.friction_model, FRICTION_MODELS),
-            ("--residual", self.residual, RESIDUALS),
-        ):
-            if value not in known:
-                raise InputError(f"{option}: expected {' or '.join(known)}, found {value!r}.")
-        for option, given, form in (
+        for word, given, form in (
             ("--leave-one-out", self.cross_validate, "torque"),
             ("--loss huber", self.huber, "torque"),
             ("--standstill auto", self.standstill != STANDSTILL[0], "torque"),
@@ -67,7 +72,7 @@ class Settings:
             ("--unknown-torque", self.torques is not None, "simultaneous"),
         ):
             if given and self.form != form:
-                raise InputError(f"{option} is an option of --form {form}, found --form {self.form}.")
+                raise InputError(f"{word} is an option of --form {form}, found --form {self.form}.")
 
     @property
     def chooses(self) -> bool:

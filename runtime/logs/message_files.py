@@ -19,8 +19,9 @@ from diffpbd.runtime.base.errors import InputError, LogError, MessageError
 from diffpbd.runtime.base.extras import missing
 from diffpbd.runtime.base.files import read_beginning, read_bytes
 from diffpbd.runtime.base.names import hint
-from diffpbd.runtime.ros1.bag import CompressionError, read_bag
-from diffpbd.runtime.ros1.messages import Header, JointState, SEAJointState
+from diffpbd.runtime.records.bag import CompressionError, read_bag
+from diffpbd.runtime.records.messages import Header, JointState
+from diffpbd.runtime.ros1.messages import SEAJointState
 
 __all__ = ["Message", "Messages", "is_messages", "read_message_file"]
 

@@ -23,8 +23,9 @@ from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.logs.cleaning import GAP
 from diffpbd.runtime.logs.message_files import Message, read_message_file
 from diffpbd.runtime.logs.torque import choose
-from diffpbd.runtime.ros1.joint_states import JointStateReader
-from diffpbd.runtime.ros1.messages import JointState, SEAJointState
+from diffpbd.runtime.records.joint_states import JointStateReader
+from diffpbd.runtime.records.messages import JointState
+from diffpbd.runtime.ros1.messages import SEAJointState
 
 __all__ = ["Rows", "joints_of", "read_messages"]
 

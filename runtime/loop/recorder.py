@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from diffpbd.runtime.base.errors import LogError
-from diffpbd.runtime.ros1 import Receipt
-from diffpbd.runtime.ros1.bag import BagWriter
-from diffpbd.runtime.ros1.messages import Message, String, Tick
+from diffpbd.runtime.records.bag import BagWriter
+from diffpbd.runtime.records.messages import Message, Receipt, String, Tick
 
 __all__ = [
     "BRAKE",

@@ -18,8 +18,8 @@ from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.recorder import BRAKE, CONFIGURATION_TOPIC, START, TICK_TOPIC, YIELD, csv_columns
 from diffpbd.runtime.loop.supervisor import Supervisor
 from diffpbd.runtime.model.robot import Robot
-from diffpbd.runtime.ros1.bag import read_bag
-from diffpbd.runtime.ros1.messages import Header, String, Tick
+from diffpbd.runtime.records.bag import read_bag
+from diffpbd.runtime.records.messages import Header, String, Tick
 
 __all__ = ["ReplayReport", "read_run", "replay"]
 

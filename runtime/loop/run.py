@@ -29,7 +29,7 @@ from diffpbd.runtime.loop.recorder import BRAKE, START, YIELD, Recorder
 from diffpbd.runtime.loop.reflexes import Reflex
 from diffpbd.runtime.loop.stopping import Phase, Reason, Report, StopRequest, StopRun
 from diffpbd.runtime.loop.supervisor import REST_SPEED, Decision, Supervisor
-from diffpbd.runtime.ros1.messages import Header, Tick
+from diffpbd.runtime.records.messages import Header, Tick
 
 __all__ = ["Run", "RunOptions"]
 

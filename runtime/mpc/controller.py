@@ -26,6 +26,8 @@ __all__ = ["MpcController"]
 WRONG_SIGN = 0.5
 """Share of a speed limit. A wrist of 3e-4 kg m² whose friction is balanced two ticks late turns faster and faster without
 such a bound; with it shoulders keep all of their disturbances that matter."""
+ROOM = 0.01
+"""[m] What a plan keeps more than the distance at which the reflex COLLISION stops the run."""
 WEIGHTS = ("p", "pd", "u", "du", "end")
 """Settings of the cost, see `Weights`."""
 
@@ -73,7 +75,9 @@ class MpcController:
         )
         self.mpc = Mpc(
             robot, horizon, weights=Weights(**given), bounds=bounds, h=period, alpha=self._alpha,
-            options=MpcOptions(delay=delay, disturbance=constant, transition=0.0 if constant is None else TRANSITION),
+            options=MpcOptions(
+                delay=delay, disturbance=constant, transition=0.0 if constant is None else TRANSITION, **_apart(settings)
+            ),
         )  # fmt: skip
         self._nodes: FloatArray = period * (np.arange(horizon + 1, dtype=np.float64) + delay)
 
@@ -122,3 +126,12 @@ class MpcController:
     def settings(self) -> dict[str, object]:
         """Plain data that make the same controller again."""
         return dict(self._settings)
+
+
+def _apart(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of what links keep from each other; nothing where a run does not ask."""
+    least = settings.get("clearance")
+    if least is None:
+        return {}
+    price, hard = settings.get("clearance_price"), bool(settings.get("clearance_hard"))
+    return {"clearance": float(least) + ROOM, "clearance_price": price, "clearance_hard": hard}

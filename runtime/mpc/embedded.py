@@ -9,7 +9,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.functions.rollout import Rollout
-from diffpbd.runtime.mpc.problem import Plan, Problem, Status, Task
+from diffpbd.runtime.mpc.problem import NONE, Plan, Problem, Status, Task
 
 __all__ = ["Embedded"]
 
@@ -18,11 +18,13 @@ PROGRAM_ITERATIONS = 30
 """Interior-point iterations of one program; 5 to 12 are usual."""
 TICK_ITERATIONS = 15
 """The same where a tick has one program: what bounds its longest time (0.1 ms each on Baxter's arm at 20 steps)."""
+NEAR_ITERATIONS = 25
+"""The same where distances are kept: a tick that suddenly has to takes up to 20, others 4 to 12."""
 GAP, TICK_GAP = 1e-8, 1e-6
 """[1] Duality gap over the cost at which a program is solved: of a sequence, and of a tick with one program."""
 STEP = 1e-8
 """[1] Relative change of the torques at which the sequence of programs has converged."""
-INFO_SIZE = 8
+INFO_SIZE, WITH_DISTANCES = 8, 9
 
 
 class Embedded:
@@ -44,10 +46,13 @@ class Embedded:
         self._references: list[FloatArray] = [np.zeros(shape) for shape in shapes]
         self._options = np.array([COLD, 1, PROGRAM_ITERATIONS, GAP, STEP, *problem.price])
         self._guess = [np.zeros((N + 1, n_p)), np.zeros((N + 1, n)), np.zeros((N, n))]
-        self._out = [np.zeros((N, n)), np.zeros((N + 1, n_p)), np.zeros((N + 1, n)), np.zeros(INFO_SIZE)]
+        apart = problem.apart
+        info = np.zeros(INFO_SIZE if apart is None else WITH_DISTANCES)
+        self._out = [np.zeros((N, n)), np.zeros((N + 1, n_p)), np.zeros((N + 1, n)), info]
         # The problem's own arrays, so that bounds changed there count here.
         self._fixed = [problem.weights, problem.tip_weights, problem.bounds, np.array([problem.h]), problem.alpha]
         inputs = [*self._state, *self._references, *self._fixed[:3], self._options, *self._fixed[3:], *self._guess]
+        inputs += [] if apart is None else [apart.numbers, *apart.obstacles.values()]
         self._call = function.fixed(N, inputs, self._out)
 
     def solve(
@@ -65,7 +70,9 @@ class Embedded:
         self._options[0] = COLD if guess is None else SHIFTED if shifted else GUESS
         if guess is not None:
             self._begin_at(guess)
-        self._options[2:4] = (TICK_ITERATIONS, TICK_GAP) if programs == 1 else (PROGRAM_ITERATIONS, GAP)
+        apart = self.problem.apart
+        most = TICK_ITERATIONS if apart is None or not apart.numbers[1] else NEAR_ITERATIONS
+        self._options[2:4] = (most, TICK_GAP) if programs == 1 else (PROGRAM_ITERATIONS, GAP)
         if not np.isfinite(seconds):
             self._options[1] = programs
             return self._plan(0, 0, 0.0)
@@ -93,6 +100,7 @@ class Embedded:
         U, P, PD, info = (a.copy() for a in self._out)
         return Plan(
             Status(status), U, P, PD, cost=float(info[0]), defect=float(info[1]), violation=float(info[5]),
+            clearance=float(info[8]) if len(info) > INFO_SIZE and info[8] < NONE else float("inf"),
             iterations=programs + int(info[3]), inner_iterations=inner + int(info[4]),
             seconds=spent,
         )  # fmt: skip

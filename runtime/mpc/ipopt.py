@@ -66,13 +66,16 @@ class Ipopt:
         excess = [casadi.sum1(casadi.vec(slack)) for slack in (slack_p, slack_pd)]
         cost = 0.5 * cost + problem.price[0] * excess[0] + problem.price[1] * excess[1]
         self._parts = (n * N, n_p * N, *(n * N,) * 3)
+        slack, rows, self._obstacles = _distances(problem, P)
+        self._rows = slack.numel()
+        cost += 0.0 if problem.apart is None else problem.apart.numbers[1] * casadi.sum1(slack)
         places = _places(floating, P)
-        x = casadi.vertcat(*[casadi.vec(v) for v in (U, P, PD, slack_p, slack_pd)], self._motion.unknowns)
+        x = casadi.vertcat(*[casadi.vec(v) for v in (U, P, PD, slack_p, slack_pd)], slack, self._motion.unknowns)
         g = casadi.vertcat(*[
             casadi.vec(v)
-            for v in (equations, changes, places - slack_p, places + slack_p, PD - slack_pd, PD + slack_pd)
+            for v in (equations, changes, places - slack_p, places + slack_p, PD - slack_pd, PD + slack_pd, rows)
         ])  # fmt: skip
-        parameters = casadi.vertcat(*[casadi.vec(v) for v in data.values()], self._motion.parameter)
+        parameters = casadi.vertcat(*[casadi.vec(v) for v in data.values()], self._obstacles, self._motion.parameter)
         options = {**OPTIONS, "ipopt": {**OPTIONS["ipopt"], "tol": TOLERANCE, "max_iter": MAX_ITERATIONS}}
         self._solver: Any = casadi.nlpsol("mpc", "ipopt", {"x": x, "f": cost, "g": g, "p": parameters}, options)
 
@@ -93,17 +96,21 @@ class Ipopt:
         free_slacks = np.full(zeros.shape, np.inf)
         side = np.full((N, problem.robot.n), np.inf)
         none, count = np.zeros(self._equations), 0
+        near = np.zeros(self._rows)
+        obstacles = () if problem.apart is None or not self._rows else tuple(problem.apart.obstacles.values())
+        least = np.full(self._rows, 0.0 if problem.apart is None else problem.apart.numbers[0])
         first = self._motion.values(guess is None)
         own = self._motion.first(U, P, PD, first[0])
         unbound = np.full_like(own, np.inf)
-        x0, end = _flat(U, P[1:], PD[1:], zeros, own), clock.perf_counter() + seconds
+        x0, end = _flat(U, P[1:], PD[1:], zeros, near, own), clock.perf_counter() + seconds
         for value in first:
             try:
                 result = self._solver(
-                    x0=x0, lbx=_flat(rows * lower, -free, zeros, -unbound), ubx=_flat(rows * upper, free, free_slacks, unbound),
-                    lbg=_flat(none, rows * -change, -side, rows * p_lower, -side, rows * -speed),
-                    ubg=_flat(none, rows * change, rows * p_upper, side, rows * speed, side),
-                    p=_flat(task.p, task.pd, task.u_last, task.P[1:], task.PD[1:], task.U, task.tip[1:], value),
+                    x0=x0, lbx=_flat(rows * lower, -free, zeros, near, -unbound),
+                    ubx=_flat(rows * upper, free, free_slacks, near + np.inf, unbound),
+                    lbg=_flat(none, rows * -change, -side, rows * p_lower, -side, rows * -speed, least),
+                    ubg=_flat(none, rows * change, rows * p_upper, side, rows * speed, side, near + np.inf),
+                    p=_flat(task.p, task.pd, task.u_last, task.P[1:], task.PD[1:], task.U, task.tip[1:], *obstacles, value),
                 )  # fmt: skip
             except RuntimeError as error:  # a function of the problem could not be evaluated
                 return Plan(Status.NOT_SOLVED, U, P, PD, iterations=count, detail=str(error).strip().splitlines()[-1])
@@ -147,6 +154,18 @@ def _away(floating: bool, P: Any, P_ref: Any) -> Any:
 def _places(floating: bool, P: Any) -> Any:
     """What bounds are on (n, N)."""
     return casadi.vertcat(P[:3, :], casadi.MX.zeros(3, P.size2()), P[7:, :]) if floating else P
+
+
+def _distances(problem: Problem, P: Any) -> tuple[Any, Any, Any]:
+    """Slacks, distances of the nodes of P (n_p, N) with them, and the obstacles; all empty where no distance is kept."""
+    apart, N = problem.apart, problem.horizon
+    if apart is None or not apart.numbers[1]:
+        return (casadi.MX(0, 1),) * 3
+    every = [casadi.MX.sym(kind, *x.T.shape) for kind, x in apart.obstacles.items()]
+    given = [casadi.repmat(x, 1, N) for x in every]
+    found = problem.robot.casadi("clearance").map(N)(P, *given, casadi.repmat(casadi.DM(problem.alpha), 1, N))
+    slack = casadi.MX.sym("slack_near", found.numel())
+    return slack, casadi.vec(found) + slack, casadi.vertcat(*[casadi.vec(x) for x in every])
 
 
 def _flat(*blocks: FloatArray) -> FloatArray:

@@ -28,6 +28,10 @@ class MpcOptions:
     time constant of the observer whose estimate the plan takes for a constant torque on the joints (None: no observer);
     `transition` [rad/s]: the least width over which the plan lets Coulomb friction turn round, since a program knows nothing
     beyond the slope that it is linearised with.
+
+    `clearance` [m]: links stay so far from each other and from obstacles (None: distances are not looked at), of a robot that
+    was generated with `--clearance`; a metre less costs `clearance_price` (None: 1e4, of `clearance_hard` 1e5). With
+    `clearance_hard` a plan that is nearer, and nearer than the robot is now, by more than 1 mm is none (TOO_NEAR).
     """
 
     backend: Backend = "embedded"
@@ -39,6 +43,9 @@ class MpcOptions:
     damping: npt.ArrayLike | None = None
     disturbance: float | None = None
     transition: float = 0.0
+    clearance: float | None = None
+    clearance_price: float | None = None
+    clearance_hard: bool = False
 
     def __post_init__(self) -> None:
         if str(self.backend) not in BACKENDS:

@@ -20,6 +20,7 @@ from diffpbd.runtime.functions.function import as_array
 from diffpbd.runtime.model import closed as closed_loops
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.model.statics import holding_torque
+from diffpbd.runtime.mpc.apart import kept_apart
 from diffpbd.runtime.mpc.backends import Solver, solver_of
 from diffpbd.runtime.mpc.disturbance import DisturbanceObserver
 from diffpbd.runtime.mpc.history import History
@@ -104,7 +105,8 @@ class Mpc(Sent):
         planned = values.copy()
         widths = [*robot.alpha.indices("friction.transition_velocity")]
         planned[widths] = np.maximum(planned[widths], chosen.transition)
-        self.problem = Problem(robot, horizon, step, planned, rows, tip, limits, chosen.price)
+        apart = kept_apart(robot, planned, chosen.clearance, chosen.clearance_price, chosen.clearance_hard)
+        self.problem = Problem(robot, horizon, step, planned, rows, tip, limits, chosen.price, apart)
         self.solver: Solver = solver_of(self.problem, chosen.backend)
         self.delay = chosen.delay
         self.counts: Counter[PlanSource] = Counter()

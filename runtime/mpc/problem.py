@@ -27,6 +27,7 @@ from diffpbd.runtime.functions.function import as_array
 from diffpbd.runtime.model.closed import driven
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.model.statics import holding_torque
+from diffpbd.runtime.mpc.apart import Apart
 
 __all__ = [
     "MAX_HORIZON", "NONE", "TRANSITION", "Bounds", "Plan", "Problem", "Status", "Task", "Weights", "bounds_by_name",
@@ -55,6 +56,8 @@ class Status(enum.IntEnum):
     BAD_INPUT = 6
     STEP_FAILED = 7
     NOT_SOLVED = 8
+    TOO_NEAR = 16
+    """Distances that are to be kept without exception are not."""
 
     @property
     def usable(self) -> bool:
@@ -178,7 +181,8 @@ class Plan:
     """What a solve gives: torques U (N, n), states P (N + 1, n_p), PD (N + 1, n) from the measured one on, and how it went.
 
     `cost` includes the prices of broken bounds; `defect` is the largest of the last linearisation; `violation` the largest
-    excess over bounds of p and pd. `seconds` is the time of the embedded solver's own code.
+    excess over bounds of p and pd; `clearance` the least distance [m] where distances are kept. `seconds` is the
+    time of the embedded solver's own code.
     """
 
     status: Status
@@ -188,6 +192,7 @@ class Plan:
     cost: float = float("nan")
     defect: float = float("nan")
     violation: float = float("nan")
+    clearance: float = float("inf")
     iterations: int = 0
     inner_iterations: int = 0
     seconds: float = float("nan")
@@ -206,6 +211,7 @@ class Problem:
     tip_weights: FloatArray
     bounds: FloatArray
     price: tuple[float, float] = (PRICE, PRICE)
+    apart: Apart | None = None
 
     def __post_init__(self) -> None:
         for name in ("alpha", "weights", "tip_weights", "bounds"):
@@ -243,6 +249,7 @@ class Problem:
         places = without_turn(self.floating, P[1:])
         over = np.maximum(places - p_upper, 0) + np.maximum(p_lower - places, 0)
         over_speed = np.maximum(abs(PD[1:]) - speed, 0)
+        total += 0.0 if self.apart is None else self.apart.penalty(P[1:])
         return total + self.price[0] * float(over.sum()) + self.price[1] * float(over_speed.sum())
 
     def violation(self, P: FloatArray, PD: FloatArray) -> float:

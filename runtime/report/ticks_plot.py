@@ -11,8 +11,8 @@ from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.guard import TickStatus
+from diffpbd.runtime.records.messages import Tick
 from diffpbd.runtime.report.figures import new_figure, panel, save
-from diffpbd.runtime.ros1.messages import Tick
 
 __all__ = ["plot_ticks"]
 

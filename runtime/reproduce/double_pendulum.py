@@ -60,6 +60,10 @@ class Task:
     damping: float = 6.0
     weight: float = 25.0
     h: float = 0.01
+    heavier: float = 1.0
+    """[1] All masses and inertias over those of the shipped pendulum."""
+    gravity: float = 0.0
+    """[m/s²] Along the arm as it starts."""
 
     @property
     def steps(self) -> int:
@@ -94,8 +98,8 @@ class Design:
     iterations: int
 
 
-def alpha_of_lengths(robot: Robot, lengths: Any) -> Any:
-    """alpha (SX) of the shipped double pendulum with these tube lengths [m], without gravity.
+def alpha_of_lengths(robot: Robot, lengths: Any, heavier: float = 1.0, gravity: float = 0.0) -> Any:
+    """alpha (SX) of the shipped double pendulum with these tube lengths [m], masses times `heavier`, gravity [m/s²] along it.
 
     Needs the robot generated with `--symbolic origin,mass,com,inertia`; at (1 m, 1 m) it is the description's.
     """
@@ -114,9 +118,9 @@ def alpha_of_lengths(robot: Robot, lengths: Any) -> Any:
             **{k: f"inertia.{link}.{k}" for k in ("xx", "yy", "zz")},
         }
         for key, name in names.items():
-            values[robot.alpha.index(name)] = entries[key]
+            values[robot.alpha.index(name)] = entries[key] * (1.0 if key == "com" else heavier)
     values[robot.alpha.index("origin.elbow.z")] = -l1
-    values[robot.alpha.index("gravity.z")] = 0.0
+    values[robot.alpha.index("gravity.z")] = -gravity
     return values
 
 
@@ -135,14 +139,14 @@ def improve(
     lower, upper = (np.array(bound) for bound in BOUNDS)
     if not ((lower <= start) & (start <= upper)).all():
         raise InputError(f"--start: expected lengths from {lower} to {upper} m, found {start}.")
-    turn = _closed_loop(robot, task, step)
-    before = _walk(turn, np.array(start), task)
+    turn = closed_loop(robot, task, step)
+    before = walked(turn, np.array(start), task)
     if progress is not None:
         progress(f"IPOPT on {task.steps} steps, from a loss of {before.loss:.4g}")
     lengths = casadi.MX.sym("lengths", 2)
     problem = {"x": lengths, "f": turn(lengths)[0] / before.loss}
     found = ipopt.solve("Design", problem, np.array(start), lower, upper, options=OPTIONS)
-    walk = _walk(turn, found.x, task)
+    walk = walked(turn, found.x, task)
     nodes = np.arange(task.steps + 1) * task.h
     circle = np.array([np.array(_target(t, task)[0]).ravel() for t in nodes])
     return Design(task, before, walk, circle, found.status, found.iterations)
@@ -169,10 +173,10 @@ def _kinematics(robot: Robot, p: Any, alpha: Any, lengths: Any) -> tuple[Any, An
     return plane(tip), plane(elbow)
 
 
-def _closed_loop(robot: Robot, task: Task, name: str = JOINT) -> Any:
+def closed_loop(robot: Robot, task: Task, name: str = JOINT) -> Any:
     """lengths → loss, work, angles (2 × N+1), torques (2 × N), powers (2 × N), tip and elbow (2 × N+1 each)."""
     size, p, pd, t = casadi.SX.sym("size", 2), casadi.SX.sym("p", 2), casadi.SX.sym("pd", 2), casadi.SX.sym("t")
-    alpha = casadi.Function("alpha", [size], [alpha_of_lengths(robot, size)])
+    alpha = casadi.Function("alpha", [size], [alpha_of_lengths(robot, size, task.heavier, task.gravity)])
     tip, elbow = _kinematics(robot, p, alpha(size), size)
     jacobian = casadi.jacobian(tip, p)
     aim, aim_rate = _target(t, task)
@@ -212,7 +216,7 @@ def _mover(robot: Robot, name: str, alpha: Any, h: float) -> tuple[Any, Callable
     return casadi.vertcat(zero, zero, robot.casadi("fk")(zero, zero, alpha)), advance
 
 
-def _walk(turn: Any, lengths: FloatArray, task: Task) -> Walk:
+def walked(turn: Any, lengths: FloatArray, task: Task) -> Walk:
     loss, work, *paths = turn(lengths)
     return Walk(lengths, float(loss), float(work), *(np.array(path, dtype=np.float64).T for path in paths))
 

@@ -23,7 +23,6 @@ __all__ = [
     "STEPS",
     "Ends",
     "Optimum",
-    "chosen",
     "ends_of",
     "function_of",
     "label_of",
@@ -40,6 +39,9 @@ WORDS = {
     "paper_gauss_seidel": "Gauss–Seidel", "paper_jacobi": "Jacobi", "paper_direct": "direct", OURS: "variational",
     JOINT: "ours",
 }  # fmt: skip
+SWEPT = STEPS[:2]
+HOW = {(): "", ("multiplier", "order"): " as printed", ("multiplier",): ", scalar", ("order",): ", printed order"}
+"""What of `SWEPT` is as printed (`manifest.recipe.printed`), in words."""
 STATE, OMEGA = 13, slice(10, 13)
 """Numbers of a link's state x, v, q (wxyz), ω, and where ω stands in it."""
 MOST = 100
@@ -74,24 +76,12 @@ def _require(robot: Robot, step: str, name: str) -> None:
         raise InputError(f"{robot.name} has no {name}, which --step {step} needs. {why}".rstrip())
 
 
-def chosen(robot: Robot, steps: Sequence[str]) -> tuple[str, ...]:
-    """`steps` in the order of columns; if there are none, the published ones and ours, as far as the robot has them. One with
-    steps on maximal states, but none of the published ones, is refused."""
-    if steps:
-        return tuple(step for step in STEPS if step in steps)
-    published = tuple(step for step in STEPS if f"vjp_step_{step}" in robot.functions and step != OURS)
-    if not published and "step" in robot.functions:
-        raise InputError(
-            f"{robot.name} has none of the published steps and their reverse mode, on which this runs: generate it with "
-            f"`--variants published --functions default,vjp_step`, or name another step, such as --step {JOINT}."
-        )
-    return (*published, JOINT)
-
-
 def label_of(robot: Robot, step: str) -> str:
-    """Words for a table's head, with the sweeps that the robot was generated with."""
+    """Words for a table's head, with the sweeps that the robot was generated with and what of them is as printed."""
     sweeps = robot.manifest.recipe.sweeps.get("variational_direct" if step == OURS else step)
-    return WORDS[step] + ("" if sweeps is None else f" × {sweeps}")
+    return (
+        WORDS[step] + (HOW[robot.manifest.recipe.printed] if step in SWEPT else "") + (f" × {sweeps}" if sweeps else "")
+    )
 
 
 class Ends(Protocol):

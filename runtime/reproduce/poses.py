@@ -12,10 +12,12 @@ from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["INSIDE", "draw", "draw_from", "find_logs"]
+__all__ = ["INSIDE", "draw", "draw_from", "draw_loaded", "find_logs"]
 
 INSIDE = 0.8
 """[1] Part of a joint's range, about its middle, that drawn poses keep to."""
+MOST_DRAWN = 100
+"""[1] Poses drawn for one that is kept."""
 UNBOUNDED = 3.0  # rad or m: half the range of joints without limits
 
 
@@ -29,6 +31,20 @@ def draw(robot: Robot, count: int, seed: int) -> FloatArray:
         middle, half = (low + high) / 2, INSIDE * (high - low) / 2
         poses[:, j] = rng.uniform(middle - half, middle + half, count)
     return poses
+
+
+def draw_loaded(
+    robot: Robot, count: int, seed: int, alpha: FloatArray, joints: Sequence[int], low: Sequence[float], high: Sequence[float]
+) -> FloatArray:  # fmt: skip
+    """Drawn poses (count, n) whose gravity torques [N·m] at some joints lie between `low` and `high`."""
+    poses = draw(robot, MOST_DRAWN * count, seed)
+    torque = np.asarray(robot.gravity(poses, alpha))[:, list(joints)]
+    inside = poses[((np.asarray(low) <= torque) & (torque <= np.asarray(high))).all(axis=1)]
+    if len(inside) < count:
+        raise InputError(
+            f"{robot.name}: of {len(poses)} drawn poses {len(inside)} are loaded like the paper's; expected {count}."
+        )
+    return inside[:count]
 
 
 def find_logs(folder: str | Path) -> list[Path]:

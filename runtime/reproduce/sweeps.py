@@ -21,7 +21,7 @@ from diffpbd.runtime.report.tables import number
 from diffpbd.runtime.reproduce.gravity_compensation import PAPER, WEIGHTS, shown_joints
 from diffpbd.runtime.reproduce.one_step import least, omega_of
 
-__all__ = ["COUNTS", "Errors", "errors", "plot", "summary", "write_table"]
+__all__ = ["COUNTS", "Errors", "by_setting", "error", "errors", "plot", "summary", "write_table"]
 
 COUNTS = (5, 10, 20, 30, 60, 120, 240)
 """[1] Sweeps."""
@@ -41,19 +41,20 @@ class Errors:
 
 @dataclass(frozen=True, eq=False)
 class _GraphEnds:
-    """`Ends` of one graph: p by `joint_state`, ω from the state itself."""
+    """`Ends` of one graph: p by `joint_state`, ω from the state itself; `ahead` makes the state of a pose."""
 
     robot: Robot
     graph: Any
     poses: FloatArray
     h: float
     alpha: FloatArray
+    ahead: Any
 
     def __call__(self, u: FloatArray) -> tuple[FloatArray, FloatArray]:
         rest = np.zeros(self.robot.n)
         ends, slopes = [], []
         for p, torque in zip(self.poses, u, strict=True):
-            xi, by_u = (np.array(x) for x in self.graph(self.robot.fk(p, rest, self.alpha), torque, self.h, self.alpha))
+            xi, by_u = (np.array(x) for x in self.graph(self.ahead(p, rest, self.alpha), torque, self.h, self.alpha))
             at = self.robot.joint_state(xi.ravel(), self.alpha, p).p
             seeds = np.eye(len(p))
             many = [np.repeat(x[None], len(p), axis=0) for x in (xi.ravel(), p)]
@@ -68,18 +69,43 @@ def errors(
     robot: Robot, poses: FloatArray, alpha: FloatArray, graphs: Graphs, say: Callable[[str], None] | None = None
 ) -> Errors:
     """The error of the torque that holds `poses` (k, n) by each graph, against the generated gravity torque."""
-    reference = np.asarray(robot.gravity(poses, alpha))
     counts, found = [], []
-    wanted = np.concatenate([poses, np.zeros((len(poses), 3 * len(robot.links)))], axis=1)
-    weights = np.concatenate([np.full(robot.n, WEIGHTS[0]), np.full(3 * len(robot.links), WEIGHTS[1])])
-    u = reference.copy()  # the optimum does not depend on it; it is near
     for count, graph in graphs:
         if say is not None:
             say(f"{count} sweeps")
-        u = least(_GraphEnds(robot, graph, poses, robot.h, alpha), wanted, weights, u, still=STILL).u
         counts.append(count)
-        found.append(np.abs(u - reference).mean(axis=0))
+        found.append(error(robot, poses, alpha, graph, robot.fk)[0])
     return Errors(tuple(counts), np.array(found))
+
+
+def error(robot: Robot, poses: FloatArray, alpha: FloatArray, graph: Any, ahead: Any) -> tuple[FloatArray, int]:
+    """Mean absolute error (n,) [N·m], and of how many poses the search did not settle."""
+    reference = np.asarray(robot.gravity(poses, alpha))  # the optimum does not depend on it as a start; it is near
+    wanted = np.concatenate([poses, np.zeros((len(poses), 3 * len(robot.links)))], axis=1)
+    weights = np.concatenate([np.full(robot.n, WEIGHTS[0]), np.full(3 * len(robot.links), WEIGHTS[1])])
+    ends = _GraphEnds(robot, graph, poses, robot.h, alpha, ahead)
+    found = least(ends, wanted, weights, reference, still=STILL)
+    return np.abs(found.u - reference).mean(axis=0), found.unsettled
+
+
+def by_setting(
+    robot: Robot, sets: Mapping[str, FloatArray], alpha: FloatArray, graphs: Iterable[tuple[Any, Any, Any]],
+    say: Callable[[str], None],
+) -> tuple[list[str], list[list[str]]]:  # fmt: skip
+    """Head and rows: the error of the paper's joints [N·m] by setting and set of poses (k, n)."""
+    shown = shown_joints(robot.joints)
+    names = " ".join(robot.joints[j] for j in shown)
+    rows = [["paper", *[" ".join(number(x, 3) for x in PAPER["MAE"])] * len(sets)]]
+    for setting, graph, ahead in graphs:
+        say(setting.name)
+        cells = []
+        for poses in sets.values():
+            mae, unsettled = error(robot, poses, alpha, graph, ahead)
+            cells.append(
+                " ".join(number(float(mae[j]), 3) for j in shown) + (f" ({unsettled} open)" if unsettled else "")
+            )
+        rows.append([setting.name, *cells])
+    return ["setting", *(f"{name}: {names}" for name in sets)], rows
 
 
 def summary(robot: Robot, found: Mapping[str, Errors]) -> tuple[list[str], list[list[str]]]:
@@ -102,7 +128,7 @@ def plot(path: str | Path, robot: Robot, found: Mapping[str, Errors]) -> None:
             axes.loglog(one.counts, one.mae[:, j], style, markersize=4, label=name)
         axes.axhline(PAPER["MAE"][k], color="0.4", linestyle="-.", linewidth=1, label="the paper, 30 sweeps")
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     save(path, figure)
 
 

@@ -15,7 +15,8 @@ from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.model.statics import holding_torque
-from diffpbd.runtime.reproduce.one_step import JOINT, function_of, label_of, least, maximal_ends, omega_of
+from diffpbd.runtime.reproduce.columns import Column
+from diffpbd.runtime.reproduce.one_step import JOINT, function_of, least, maximal_ends, omega_of
 from diffpbd.runtime.reproduce.torque_table import GRAVITY, Cell, Say, short_errors
 from diffpbd.runtime.torques.estimation import Estimate, estimate
 from diffpbd.runtime.torques.settings import LOSSES, STARTS, Settings
@@ -28,15 +29,15 @@ lets an optimum be flat."""
 
 
 def optima(
-    robot: Robot, samples: Samples, model: str, alpha: FloatArray, steps: Sequence[str], seconds: float, say: Say
+    columns: Sequence[Column], samples: Samples, model: str, alpha: FloatArray, seconds: float, say: Say
 ) -> list[Cell]:
     """Cells of every step, loss and start over the first seconds of the recording, friction as in the step; g = 9.8 m/s²."""
     count = min(len(samples) - 1, max(1, round(seconds * samples.rate)))
     values = alpha.copy()
-    values[robot.alpha.index("gravity.z")] = -GRAVITY
     cells = []
-    for step in steps:
-        label = f"optimum, {label_of(robot, step)}"
+    for column in columns:
+        robot, step, label = column.robot, column.step, f"optimum, {column.label}"
+        values[robot.alpha.index("gravity.z")] = -GRAVITY
         say(f"{model}, {label}, {count} steps")
         try:
             found = (

@@ -2,6 +2,6 @@
 
 from diffpbd.runtime.ros1.node import Node
 from diffpbd.runtime.ros1.publisher import Publisher
-from diffpbd.runtime.ros1.subscriber import Receipt, Subscriber
+from diffpbd.runtime.ros1.subscriber import Subscriber
 
-__all__ = ["Node", "Publisher", "Receipt", "Subscriber"]
+__all__ = ["Node", "Publisher", "Subscriber"]

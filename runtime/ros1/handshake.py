@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 
 from diffpbd.runtime.base.errors import GraphError
-from diffpbd.runtime.ros1.definitions import Definition
+from diffpbd.runtime.records.definitions import Definition
 from diffpbd.runtime.ros1.master import CALL_TIMEOUT, call
 from diffpbd.runtime.ros1.publisher import Publisher
 from diffpbd.runtime.ros1.subscriber import Subscriber

@@ -15,13 +15,13 @@ from urllib.parse import urlparse
 
 from diffpbd.runtime.base.errors import GraphError
 from diffpbd.runtime.base.priority import prioritized
+from diffpbd.runtime.records.messages import Message, Receipt
 from diffpbd.runtime.ros1.addresses import own_address, own_interface
 from diffpbd.runtime.ros1.guests import Guests
 from diffpbd.runtime.ros1.handshake import answer_subscriber, ask_publisher
 from diffpbd.runtime.ros1.master import CALL_TIMEOUT, Master, SlaveServer
-from diffpbd.runtime.ros1.messages import Message
 from diffpbd.runtime.ros1.publisher import Publisher
-from diffpbd.runtime.ros1.subscriber import Receipt, Subscriber
+from diffpbd.runtime.ros1.subscriber import Subscriber
 from diffpbd.runtime.ros1.wire import FrameReader
 
 __all__ = ["DEFAULT_MASTER", "Node", "Self"]

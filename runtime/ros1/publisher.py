@@ -14,7 +14,7 @@ import struct
 import threading
 from dataclasses import dataclass
 
-from diffpbd.runtime.ros1.messages import Message
+from diffpbd.runtime.records.messages import Message
 from diffpbd.runtime.ros1.wire import LENGTH
 
 __all__ = ["Connection", "Publisher"]

@@ -10,21 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from diffpbd.runtime.base.errors import MessageError
-from diffpbd.runtime.ros1.messages import Message
+from diffpbd.runtime.records.messages import Message, Receipt
 
-__all__ = ["Receipt", "Subscriber"]
+__all__ = ["Subscriber"]
 
 LOGGER = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """Where and when a message came in: publisher, monotonic time [s], and the bytes themselves."""
-
-    topic: str
-    publisher: str
-    time: float
-    data: bytes
 
 
 @dataclass

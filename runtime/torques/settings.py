@@ -9,7 +9,7 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.base.names import hint
+from diffpbd.runtime.base.options import expect, option
 
 __all__ = ["FRICTIONS", "LOSSES", "NODES", "OPTIMIZERS", "STARTS", "Settings", "window_start"]
 
@@ -36,26 +36,22 @@ class Settings:
     recorded one; `friction`: see `estimate`.
     """
 
-    loss: str = "angle+omega"
-    start: str = "zero"
-    horizon: int = 1
-    weights: tuple[float, float, float] | None = None
-    carry: bool = False
-    optimizer: str = "gauss-newton"
-    friction: str = "recorded"
+    loss: str = option("See above.", "angle+omega", choices=(*LOSSES, NODES))
+    start: str = option("Of a window's torques.", "zero", choices=STARTS)
+    horizon: int = option("Steps of a window.", 1, span=(1, LONGEST_HORIZON), unit="steps", metavar="N")
+    weights: tuple[float, float, float] | None = option(
+        "Of positions [1/rad²], angular velocities [s²/rad²], torque changes [1/(N·m)²].", None, metavar="λ1,λ2,λ3",
+        parse=lambda text: _weights(text),
+    )  # fmt: skip
+    carry: bool = option("Start windows from the estimated state, not from the recorded one.", False)
+    optimizer: str = option("See above.", "gauss-newton", choices=OPTIMIZERS)
+    friction: str = option(
+        "Taken at recorded rates, or at those that the torques lead to.", FRICTIONS[0], choices=FRICTIONS
+    )
 
     def __post_init__(self) -> None:
         """Refuses unknown names, a horizon below 1, and weights that are negative or all zero."""
-        for option, value, known in (
-            ("--loss", self.loss, (*LOSSES, NODES)),
-            ("--start", self.start, STARTS),
-            ("--optimizer", self.optimizer, OPTIMIZERS),
-            ("--friction", self.friction, FRICTIONS),
-        ):
-            if value not in known:
-                raise InputError(f"{option}: there is no {value!r}. {hint(value, known)}")
-        if not 1 <= self.horizon <= LONGEST_HORIZON:
-            raise InputError(f"--horizon: expected 1 to {LONGEST_HORIZON} steps, found {self.horizon}.")
+        expect(self)
         if self.loss == NODES and (self.weights is not None or self.horizon != 1 or self.carry):
             raise InputError(
                 "--loss nodes takes torques from three recorded poses, without a window: --weights, --horizon and --carry "
@@ -70,6 +66,17 @@ class Settings:
     def lambdas(self) -> FloatArray:
         """λ₁, λ₂, λ₃ (3,)."""
         return np.array(LOSSES[self.loss] if self.weights is None else self.weights, dtype=np.float64)
+
+
+def _weights(text: str) -> tuple[float, ...]:
+    """Three numbers of a command line."""
+    try:
+        values = tuple(float(word) for word in text.split(","))
+    except ValueError:
+        values = ()
+    if len(values) != 3:
+        raise InputError(f"--weights: expected three numbers such as 1,0.02,0, found {text!r}.")
+    return values
 
 
 def _check_weights(weights: Sequence[float]) -> None:

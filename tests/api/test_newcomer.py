@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from support.robots import generated, loaded
 
 import diffpbd
-from diffpbd.codegen.description.option_words import option_words
 from diffpbd.codegen.description.recipe import default_recipe, with_options
+from diffpbd.codegen.description.recipe_options import option_words
 from diffpbd.codegen.description.resolve import find_recipe, resolve
 from diffpbd.runtime import cli
 from diffpbd.runtime.api.progress import terminal

@@ -56,7 +56,10 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         lambda: diffpbd.identify(robot(), {"a": 1}, "friction"),
         "expected a file's name, a recording.*found a dict",
     ),
-    "loss": (lambda: diffpbd.estimate_torque(robot(), run(), loss="z"), "^loss: there is no 'z'"),
+    "loss": (
+        lambda: diffpbd.estimate_torque(robot(), run(), loss="z"),
+        "^loss: expected angle or omega or .* found 'z'",
+    ),
     "torque": (lambda: diffpbd.simulate(robot(), np.zeros(3)), r"^torque: expected shape \(2,\), or \(100, 2\)"),
     "a controller": (
         lambda: diffpbd.simulate(robot(), lambda t, q, dq: [1.0]),

@@ -13,12 +13,8 @@ from support.robots import generated, loaded
 
 import diffpbd
 from diffpbd.codegen.description.resolve import find_recipe
-from diffpbd.runtime.api.identification import How
-from diffpbd.runtime.api.robots import GenerateOptions
+from diffpbd.runtime.api.keywords import keywords
 from diffpbd.runtime.base.fitting import KINDS, expect
-from diffpbd.runtime.excite.excitation import Wishes
-from diffpbd.runtime.mpc.options import MpcOptions
-from diffpbd.runtime.torques.settings import Settings
 
 ROBOT = loaded("double_pendulum")
 URDF = str(find_recipe("double_pendulum").urdf)
@@ -32,15 +28,15 @@ Z = np.zeros(2)
 
 CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any], Mapping[str, Any]]] = {
     "load": (diffpbd.load, {"robot": generated("double_pendulum")}, {}),
-    "generate": (diffpbd.generate, {"robot": "no_such"}, GenerateOptions.__annotations__),
-    "check": (diffpbd.check, {"urdf": URDF}, GenerateOptions.__annotations__),
-    "export_urdf": (diffpbd.export_urdf, {"robot": URDF, "out": "out.urdf"}, GenerateOptions.__annotations__),
+    "generate": (diffpbd.generate, {"robot": "no_such"}, keywords("GenerateOptions")),
+    "check": (diffpbd.check, {"urdf": URDF}, keywords("GenerateOptions")),
+    "export_urdf": (diffpbd.export_urdf, {"robot": URDF, "out": "out.urdf"}, keywords("GenerateOptions")),
     "read_log": (diffpbd.read_log, {"path": "run.csv"}, {}),
     "simulate": (diffpbd.simulate, {"robot": ROBOT, "duration": 0.02}, {}),
-    "estimate_torque": (diffpbd.estimate_torque, {"robot": ROBOT, "log": RUN}, Settings.__annotations__),
-    "excite": (diffpbd.excite, {"robot": "no_such"}, Wishes.__annotations__),
-    "identify": (diffpbd.identify, {"robot": ROBOT, "logs": RUN, "fit": "no_such"}, How.__annotations__),
-    "Mpc": (diffpbd.Mpc, {"robot": ROBOT, "horizon": 3}, MpcOptions.__annotations__),
+    "estimate_torque": (diffpbd.estimate_torque, {"robot": ROBOT, "log": RUN}, keywords("TorqueHow")),
+    "excite": (diffpbd.excite, {"robot": "no_such"}, keywords("ExciteHow")),
+    "identify": (diffpbd.identify, {"robot": ROBOT, "logs": RUN, "fit": "no_such"}, keywords("IdentifyHow")),
+    "Mpc": (diffpbd.Mpc, {"robot": ROBOT, "horizon": 3}, keywords("MpcHow")),
     "Mpc.run_to": (MPC.run_to, {"goal": [0.0, 0.001], "duration": 0.02}, {}),
     "Mpc.tick": (MPC.tick, {"time": 0.0, "p": Z, "pd": Z, "P": Z}, {}),
     "Mpc.start": (MPC.start, {}, {}),

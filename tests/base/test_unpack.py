@@ -18,8 +18,9 @@ from diffpbd.runtime.base.errors import DiffpbdError, LogError
 from diffpbd.runtime.base.unpack import TooLargeError, allowance, unpack_gzip
 from diffpbd.runtime.logs.csv import CsvTable
 from diffpbd.runtime.logs.npz import NpzTable
-from diffpbd.runtime.ros1.bag import CHUNK, MAGIC, BagWriter, _record, read_bag
-from diffpbd.runtime.ros1.messages import Float64, Tick
+from diffpbd.runtime.records.bag import CHUNK, MAGIC, BagWriter, _record, read_bag
+from diffpbd.runtime.records.messages import Tick
+from diffpbd.runtime.ros1.messages import Float64
 
 U32 = struct.Struct("<I")
 

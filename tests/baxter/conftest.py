@@ -18,7 +18,7 @@ from support.robots import loaded
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import GraphError
-from diffpbd.runtime.ros1.definitions import DEFINITIONS
+from diffpbd.runtime.records.definitions import DEFINITIONS
 from diffpbd.runtime.ros1.master import call
 
 DIST_PACKAGES = Path("/usr/lib/python3/dist-packages")

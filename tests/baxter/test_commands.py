@@ -17,7 +17,7 @@ import pytest
 from support.terminal import terminal
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.ros1.bag import read_bag
+from diffpbd.runtime.records.bag import read_bag
 from diffpbd.runtime.ros1.master import call
 
 from .conftest import PATIENCE, REST, URDF, Graph, RobotProcess, wait_until

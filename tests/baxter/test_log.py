@@ -17,10 +17,10 @@ from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.loop.recorder import TICK_TOPIC
 from diffpbd.runtime.loop.replay import read_run, replay
+from diffpbd.runtime.records.bag import BagWriter, read_bag
+from diffpbd.runtime.records.joint_states import JointStateReader
+from diffpbd.runtime.records.messages import JointState, Message, Tick
 from diffpbd.runtime.ros1 import messages
-from diffpbd.runtime.ros1.bag import BagWriter, read_bag
-from diffpbd.runtime.ros1.joint_states import JointStateReader
-from diffpbd.runtime.ros1.messages import JointState, Message, Tick
 
 from .conftest import Graph, RobotProcess
 from .running import check_audit, execute, impedance

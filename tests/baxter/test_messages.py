@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diffpbd.runtime.base.errors import MessageError
+from diffpbd.runtime.records.definitions import DEFINITIONS
 from diffpbd.runtime.ros1 import messages as m
-from diffpbd.runtime.ros1.definitions import DEFINITIONS
 
 # As in the robot's own documentation and in ROS.
 MD5 = {

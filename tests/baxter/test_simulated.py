@@ -12,9 +12,10 @@ import pytest
 from diffpbd.runtime import InputError, Robot
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.loop.stopping import Reason
+from diffpbd.runtime.records.messages import JointState
 from diffpbd.runtime.ros1 import Node
 from diffpbd.runtime.ros1.master_server import LocalMaster
-from diffpbd.runtime.ros1.messages import EndpointState, JointState, SEAJointState
+from diffpbd.runtime.ros1.messages import EndpointState, SEAJointState
 
 from .conftest import REST, URDF, wait_until
 from .running import execute

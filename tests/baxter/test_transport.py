@@ -9,9 +9,10 @@ import time
 import pytest
 
 from diffpbd.runtime.base.errors import GraphError
+from diffpbd.runtime.records.messages import String
 from diffpbd.runtime.ros1 import Node, Publisher
 from diffpbd.runtime.ros1.master import call
-from diffpbd.runtime.ros1.messages import Float64, String
+from diffpbd.runtime.ros1.messages import Float64
 from diffpbd.runtime.ros1.wire import FrameReader, decode_header, encode_header
 
 from .conftest import Graph, wait_until

@@ -24,7 +24,7 @@ import pytest
 from diffpbd.runtime import Robot
 from diffpbd.runtime.arms.viewer import Viewer
 from diffpbd.runtime.arms.viewer_page import skeleton
-from diffpbd.runtime.ros1.messages import Header, Tick
+from diffpbd.runtime.records.messages import Header, Tick
 
 from .conftest import PATIENCE, wait_until
 

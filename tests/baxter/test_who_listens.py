@@ -11,8 +11,8 @@ import pytest
 from diffpbd.runtime.arms.baxter.arm import BaxterArm
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.model.limits import Limits
-from diffpbd.runtime.ros1 import Receipt
-from diffpbd.runtime.ros1.messages import AssemblyState, Header, JointState
+from diffpbd.runtime.records.messages import Header, JointState, Receipt
+from diffpbd.runtime.ros1.messages import AssemblyState
 
 JOINTS = ("left_s0", "left_s1")
 COMMANDS, SUPPRESSING = "/robot/limb/left/joint_command", "/robot/limb/left/suppress_gravity_compensation"

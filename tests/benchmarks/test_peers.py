@@ -110,7 +110,7 @@ def test_batches_on_a_gpu_are_counted(robot: Robot, tmp_path: Path, monkeypatch:
 
 
 def test_without_a_gpu_the_batches_say_so(robot: Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from diffpbd.runtime.gpu.robot import driver as gpu_driver
+    from diffpbd.runtime.gpu import driver as gpu_driver
 
     monkeypatch.setattr(gpu_driver, "LIBRARIES", ("libcuda-of-nobody.so.1",))
     words = ["batch", "--rows", "gpu", "--library", str(generated("baxter_bare")), "--out", str(tmp_path)]

@@ -43,7 +43,7 @@ def test_a_table_of_functions_and_the_times(seen: dict[str, Any]) -> None:
         ["fk", "1234", "0.5", "99"],
     ]
     assert "generated in 2.0 s; compilers took 1.0 s beside it" in result.stdout
-    assert seen["out"] is None and seen["tip"] == () and seen["symbolic"] == []
+    assert seen["out"] is None and seen["tip"] == () and seen["symbolic"] is None
 
 
 def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
@@ -52,7 +52,7 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
         "--solver jacobi --sweeps 30 --relaxation 0.7 --symbolic mass,com "
         "--variants paper_jacobi,paper_direct --sweep-order printed --multiplier scalar "
         "--functions mpc,step --friction-law asymmetric "
-        "--base-joint floating --contact-from-collision l=p --ground 0.1 --close a=b:hinge --passive j"
+        "--base-joint floating --contact-from-collision l=p --ground 0.1 --cone exact --close a=b:hinge --passive j"
     )
     result = CliRunner().invoke(cli.cli, ["generate", "old", *options.split(), "--friction", "urdf", "--limits"])
     assert result.exit_code == 0 and "up to date" in result.stdout
@@ -81,10 +81,11 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
         "base_joint": "floating",
         "contact_from_collision": ("l=p",),
         "ground": 0.1,
+        "cone": "exact",
         "close": ("a=b:hinge",),
         "passive": ("j",),
         "quick": True,
-        "frames": [],
+        "frames": None,
         "clearance": None,
         "obstacles": (),
     }
@@ -103,3 +104,10 @@ def test_closed_choices_are_wrong_usage(seen: dict[str, Any]) -> None:
 def test_sweeps_of_several_variants(seen: dict[str, Any]) -> None:
     assert CliRunner().invoke(cli.cli, ["generate", "old", "--sweeps", "paper_direct=3, paper_jacobi=9"]).exit_code == 0
     assert seen["sweeps"] == {"paper_direct": 3, "paper_jacobi": 9}
+
+
+def test_printed_order_is_a_sweep_order(seen: dict[str, Any]) -> None:
+    assert CliRunner().invoke(cli.cli, ["generate", "new", "--printed-order"]).exit_code == 0
+    assert seen["sweep_order"] == "printed"
+    both = ["generate", "new", "--printed-order", "--sweep-order", "joints"]
+    assert "expected one of them" in CliRunner().invoke(cli.cli, both).output

@@ -14,8 +14,8 @@ from support.robots import generated, loaded
 from diffpbd.runtime.base import ipopt
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.logs.csv import Log, write_log
-from diffpbd.runtime.ros1.bag import BagWriter
-from diffpbd.runtime.ros1.messages import Header, JointState
+from diffpbd.runtime.records.bag import BagWriter
+from diffpbd.runtime.records.messages import Header, JointState
 
 TRUTH = {"friction.coulomb.elbow": 0.2, "torque_offset.shoulder": 0.7}
 

@@ -17,14 +17,15 @@ from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.supervisor import Settings
 from diffpbd.runtime.model.limits import Limits
+from diffpbd.runtime.records.messages import Header, Tick
 from diffpbd.runtime.report.ticks_plot import plot_ticks
-from diffpbd.runtime.ros1.messages import Header, Tick
 
 WITHOUT = {
     "generate",
     "drive-gain",
     "check",
     "export",
+    "export-acados",
     "info",
     "eval",
     "ik",

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from support.robots import generated, with_table
 
 from diffpbd.runtime import load
+from diffpbd.runtime.arms.baxter.run import _simulated
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.commands.run import command
-from diffpbd.runtime.commands.run_baxter import _simulated
 from diffpbd.runtime.commands.run_laws import configured
 from diffpbd.runtime.logs.mending import Mending
 from diffpbd.runtime.logs.recording import Reading

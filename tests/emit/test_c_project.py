@@ -9,15 +9,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.floating_arm import floating_arm
 from support.imports import ROOT
 from support.robots import CACHE, generated, loaded
 
 from diffpbd.codegen.emit.constants import SPECIAL_STATUS, STATUS, STATUS_NAMES
 from diffpbd.codegen.emit.enumerators import alpha_identifiers
+from diffpbd.codegen.functions import table
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.mpc.problem import Status
 
 PAGE = (ROOT / "docs" / "c.md").read_text(encoding="utf-8")
+
+
+def test_the_page_has_the_table_of_functions() -> None:
+    assert f"{table()}\n\n" in PAGE, "python -m diffpbd.codegen.emit.stub writes it anew"
+
+
 NAMED = {"payload.mass": 0.5, "friction.viscous.elbow": 0.2}
 
 
@@ -67,6 +75,19 @@ def test_the_page_s_project_builds_and_steps(arm: Robot, tmp_path: Path, how: st
     done = subprocess.run([tmp_path / "build" / "control"], check=True, capture_output=True, text=True)
     expected = arm.joint_step([0.3, -0.2], [0.0, 0.0], [0.0, 0.0], 0.01, alpha=NAMED).p_next
     np.testing.assert_allclose([float(word) for word in done.stdout.split()], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_the_folder_s_example_prints_the_step_of_a_moving_robot(arm: Robot, tmp_path: Path, base: str) -> None:
+    robot = arm if base == "fixed" else floating_arm()
+    program, library = tmp_path / "example", robot.folder / robot.manifest.library
+    subprocess.run(["cc", f"-I{robot.folder}", "-o", program, robot.folder / "main.c", library, "-lm"], check=True)
+    first, *lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
+    assert first.endswith("status 0")
+    start = [float(line.split()[2]) for line in lines[: robot.n_p]]
+    step = robot.joint_step(start, np.zeros(robot.n), np.zeros(robot.n))
+    np.testing.assert_allclose([float(line.split()[-1]) for line in lines], [*step.p_next, *step.pd_next], atol=1e-9)
+    assert np.abs(step.pd_next).max() > 0.01  # not the pose in which it hangs
 
 
 def test_every_parameter_has_its_name_and_default(arm: Robot, tmp_path: Path) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import casadi as ca
 import numpy as np
 import pytest
+from support.free_flyer import moved
+from support.properties import Scene, properties_of
 from support.robots import CACHE, generated
 from support.touching import MASS, RADIUS, ball, block, box, rod
 
@@ -41,50 +41,6 @@ def alpha_of(r: Robot, **more: float) -> np.ndarray:
 
 def step(r: Robot, *state: Any, alpha: Any, h: float = H) -> np.ndarray:
     return np.concatenate(r.joint_step(*state, h=h, alpha=alpha))
-
-
-def worst(f: Callable[[Any], Any], x: Any, found: Any, steps: Any) -> float:
-    """The worst column against the best of several four-point differences, relative to its largest entry and 1e-3."""
-    left = np.full(len(x), np.inf)
-    for size in steps:
-        for k in range(len(x)):
-            d = np.zeros(len(x))
-            d[k] = size if np.ndim(size) == 0 else size[k]
-            if d[k] == 0.0:
-                left[k] = 0.0
-                continue
-            column = (8 * (f(x + d) - f(x - d)) - f(x + 2 * d) + f(x - 2 * d)) / (12 * d[k])
-            left[k] = min(left[k], np.abs(column - found[:, k]).max() / (np.abs(found[:, k]).max() + 1e-3))
-    return float(left.max())
-
-
-def judge(r: Robot, state: Any, alpha: Any, sizes: Any, bar: float = 1e-6) -> Any:
-    """jac_, jac_alpha_ and vjp_ of a step against differences and each other."""
-    p, pd, u = state
-    J = r.jac_joint_step(p, pd, u, h=H, alpha=alpha)
-    by = {k: np.vstack([getattr(J, f"dp_next_d{k}"), getattr(J, f"dpd_next_d{k}")]) for k in ("p", "pd", "u")}
-    steps = (1e-3, 1e-4, 1e-5, 1e-6)
-    assert worst(lambda x: step(r, x, pd, u, alpha=alpha), p, by["p"], steps) < bar
-    assert worst(lambda x: step(r, p, x, u, alpha=alpha), pd, by["pd"], steps) < bar
-    assert worst(lambda x: step(r, p, pd, x, alpha=alpha), u, by["u"], steps) < bar
-    found = r.jac_alpha_joint_step(p, pd, u, h=H, alpha=alpha)
-    columns = np.vstack([found.dp_next_dalpha, found.dpd_next_dalpha])
-    scale = np.array([sizes.get(entry, 0.0) for entry in r.alpha.names])
-    assert worst(lambda a: step(r, p, pd, u, alpha=a), alpha, columns, (scale, 0.1 * scale, 0.01 * scale)) < bar
-    seeds = np.random.default_rng(3).standard_normal((2, r.n))
-    bars = r.vjp_joint_step(p, pd, u, h=H, alpha=alpha, p_next_bar=seeds[0], pd_next_bar=seeds[1])
-    for k, value in (("p", bars.p_bar), ("pd", bars.pd_bar), ("u", bars.u_bar)):
-        np.testing.assert_allclose(value, seeds.ravel() @ by[k], atol=1e-10 * np.abs(by[k]).max())
-    np.testing.assert_allclose(bars.alpha_bar, seeds.ravel() @ columns, atol=1e-10 * np.abs(columns).max())
-
-    def total(h: float) -> float:
-        return float(seeds.ravel() @ step(r, *state, alpha=alpha, h=h))
-
-    slopes = [
-        (8 * (total(H + e) - total(H - e)) - total(H + 2 * e) + total(H - 2 * e)) / (12 * e) for e in (1e-4, 1e-5)
-    ]
-    assert min(abs(slope - bars.h_bar) for slope in slopes) < bar * (1 + abs(bars.h_bar))
-    return columns
 
 
 def rest(friction: float, h: float, slip: float = 1e-5, load: float = 10.0) -> float:
@@ -163,43 +119,6 @@ def test_a_sliding_ball_rolls_at_five_sevenths() -> None:
 CASES = {"stick": (2e-3, 0.0, 0.0), "slide": (2e-3, 0.7, 0.0), "impact": (1e3, 0.7, -2.0), "flight": (1e4, 0.7, 0.0)}
 
 
-@pytest.mark.parametrize("name", list(CASES))
-@pytest.mark.parametrize("slip", [1e-2, 1e-5])
-def test_derivatives_of_a_block(name: str, slip: float) -> None:
-    r, (height, rate, fall) = robot("block"), CASES[name]
-    alpha = alpha_of(r, contact__slip=slip, contact__compliance__block=1e-6)
-    z = height * slip if height < 1 else height * 1e-5
-    state = np.array([0.1, 0.2, z]), np.array([rate, -0.4 * rate, fall]), np.array([1.0, 0.5, 0.0])
-    sizes = {"contact.slip": 0.3 * slip, "contact.friction.block": 1e-2, "contact.load.block": 0.3, "gravity.z": 1e-2}
-    sizes |= {"contact.compliance.block": 1e-7, "plane.height.table": 1e-5, "contact.radius.block": 1e-5}
-    columns = judge(r, state, alpha, sizes, 1e-5 if name == "flight" else 1e-6)
-    if name in ("slide", "impact"):
-        assert np.abs(columns[:, r.alpha.names.index("contact.friction.block")]).max() > 1e-3
-
-
-def test_the_graph_has_the_same_rows() -> None:
-    r = robot("block")
-    graph, alpha = r.casadi("joint_step"), alpha_of(r, contact__slip=1e-3)
-    for z, pd in ((1e-6, [0.0, 0.0, 0.0]), (1e-6, [0.5, 0.1, 0.0]), (0.1, [0.5, 0.0, 0.0]), (0.005, [0.5, 0.0, -1.0])):
-        state = np.array([0.0, 0.0, z]), np.array(pd), np.zeros(3)
-        found = np.array(ca.vertcat(*graph(*state, H, alpha))).ravel()
-        np.testing.assert_allclose(found, step(r, *state, alpha=alpha), atol=1e-9)
-
-
-def turned(q: Any, phi: Any) -> Any:
-    """(1, phi/2) ⊗ q, of unit length."""
-    half = np.asarray(phi) / 2
-    r = np.r_[q[0] - half @ q[1:], q[1:] + q[0] * half + np.cross(half, q[1:])]
-    return r / np.linalg.norm(r)
-
-
-def between(one: Any, other: Any) -> Any:
-    """Tangent from a position of a free body to another."""
-    q, back = other[3:], one[3:] * [1, -1, -1, -1]
-    vector = q[0] * back[1:] + back[0] * q[1:] + np.cross(q[1:], back[1:])
-    return np.r_[other[:3] - one[:3], 2 * vector * np.sign(q[0] * back[0] - q[1:] @ back[1:])]
-
-
 @pytest.mark.parametrize("friction", [0.2, 0.5, 1.0, 2.0])
 def test_thrown_boxes_never_fail_nor_sink_in(friction: float, count: Any) -> None:
     r, rng = robot("tumbling_box"), np.random.default_rng(11)
@@ -221,50 +140,38 @@ def test_thrown_boxes_never_fail_nor_sink_in(friction: float, count: Any) -> Non
     assert risen < 5e-4
 
 
+@pytest.mark.parametrize("name", list(CASES))
+@pytest.mark.parametrize("slip", [1e-2, 1e-5])
+def test_properties_of_a_block(name: str, slip: float) -> None:
+    r, (height, rate, fall) = robot("block"), CASES[name]
+    alpha = alpha_of(r, contact__slip=slip, contact__compliance__block=1e-6)
+    z = height * slip if height < 1 else height * 1e-5
+    state = np.array([0.1, 0.2, z]), np.array([rate, -0.4 * rate, fall]), np.array([1.0, 0.5, 0.0])
+    sizes = {"contact.slip": 0.03 * slip, "contact.friction.block": 1e-3, "contact.load.block": 0.03, "gravity.z": 1e-3}
+    sizes |= {"contact.compliance.block": 1e-8, "plane.height.table": 1e-6, "contact.radius.block": 1e-6}
+    columns = properties_of(Scene(r, *state, alpha), sizes, 1e-5 if name == "flight" else 1e-6)
+    if name in ("slide", "impact"):
+        assert np.abs(columns[:, r.alpha.names.index("contact.friction.block")]).max() > 1e-3
+
+
 @pytest.mark.parametrize("slip", [1e-2, 1e-4])
-def test_derivatives_of_a_box_that_lands_on_an_edge(slip: float) -> None:
+def test_properties_of_a_box_that_lands_on_an_edge(slip: float) -> None:
     """By tangents, turning fast: what slides in a step does not depend on the frame that it is seen from."""
     r = robot("tumbling_box")
-    alpha = alpha_of(r, contact__slip=slip)
-    p = np.r_[0, 0, 0.054, turned([1.0, 0, 0, 0], [0.03, 0.02, 0.3])]
+    alpha, level = alpha_of(r, contact__slip=slip), np.r_[0, 0, 0.054, 1.0, 0, 0, 0]
+    p = moved(level, np.r_[0, 0, 0, 0.03, 0.02, 0.3])
     pd, u = np.array([0.3, 0.1, -1.0, 3.0, 4.0, 2.0]), np.array([0.5, 0.2, 0, 0.01, 0.02, 0.0])
-    J, end = r.jac_joint_step(p, pd, u, h=H, alpha=alpha), r.joint_step(p, pd, u, h=H, alpha=alpha)
-    assert np.abs(end.pd_next - pd).max() > 0.5
-
-    def f(d: Any, pd: Any, u: Any) -> Any:
-        after = r.joint_step(np.r_[p[:3] + d[:3], turned(p[3:], d[3:])], pd, u, h=H, alpha=alpha)
-        return np.r_[between(end.p_next, after.p_next), after.pd_next]
-
-    by = {k: np.vstack([getattr(J, f"dp_next_d{k}"), getattr(J, f"dpd_next_d{k}")]) for k in ("p", "pd", "u")}
-    none, steps = np.zeros(6), (1e-4, 1e-5, 1e-6)
-    assert worst(lambda d: f(d, pd, u), none, by["p"], steps) < 1e-6
-    assert worst(lambda x: f(none, x, u), pd, by["pd"], (1e-3, *steps)) < 2e-6
-    assert worst(lambda x: f(none, pd, x), u, by["u"], (1e-1, 1e-2, 1e-3)) < 1e-6
+    assert np.abs(r.joint_step(p, pd, u, h=H, alpha=alpha).pd_next - pd).max() > 0.5
+    properties_of(Scene(r, p, pd, u, alpha), {}, 2e-6, graph=None, reverse=1e-8, along=(1e-3, 1e-4, 1e-5, 1e-6))
 
 
 @pytest.mark.parametrize("slip", [1e-3, 1e-5, 1e-6])
-def test_derivatives_of_a_rod_whose_tip_lands_sliding(slip: float) -> None:
+def test_properties_of_a_rod_whose_tip_lands_sliding(slip: float) -> None:
     """Impact and friction act on the same coordinates: in the motion along the table what is large in their slopes cancels."""
-    r = load(generated(path_of("rod"), functions=("joint_step",)))
-    h, alpha = 0.014385554, alpha_of(r, contact__slip=slip)
+    r = robot("rod")
     p, pd, u = np.array([0.399355, 0.09846114, 0.0349228]), np.full(3, -4.0), np.array([-13.988, 5.909, -6.186])
-    J = r.jac_joint_step(p, pd, u, h=h, alpha=alpha)
-    by = {k: np.vstack([getattr(J, f"dp_next_d{k}"), getattr(J, f"dpd_next_d{k}")]) for k in ("p", "pd", "u")}
-    steps = (1e-3, 1e-4, 1e-5)
-    assert worst(lambda x: step(r, x, pd, u, alpha=alpha, h=h), p, by["p"], steps) < 1e-7
-    assert worst(lambda x: step(r, p, x, u, alpha=alpha, h=h), pd, by["pd"], steps) < 1e-7
-    assert worst(lambda x: step(r, p, pd, x, alpha=alpha, h=h), u, by["u"], (1e-1, 1e-2, 1e-3)) < 1e-7
-    P, PD = r.rollout(p, pd, u[None], h=h, alpha=alpha)
-    seeds = np.zeros((2, 2, 3))
-    seeds[:, 1] = [[0.3, -0.2, 0.5], [1.0, 0.4, -0.3]]
-    back = r.vjp_rollout(p, pd, u[None], h=h, alpha=alpha, P_bar=seeds[0], PD_bar=seeds[1])
-    np.testing.assert_allclose(back.p0_bar, seeds[:, 1].ravel() @ by["p"], atol=1e-7 * np.abs(by["p"]).max())
-    sizes = {"contact.slip": 0.1 * slip, "plane.height.table": 1e-4, "contact.friction.back": 1e-3}
-    scale = np.array([sizes.get(entry, 0.0) for entry in r.alpha.names])
-
-    def end(a: Any) -> Any:
-        return np.array([seeds[:, 1].ravel() @ step(r, p, pd, u, alpha=a, h=h)])
-
-    found = np.where(scale > 0, back.alpha_bar, 0.0)[None]
-    assert np.abs(found[0, scale > 0]).min() > 1e-3
-    assert worst(end, alpha, found, (scale, 0.1 * scale, 0.01 * scale)) < 1e-6
+    sizes = {"contact.slip": 0.01 * slip, "plane.height.table": 1e-5, "contact.friction.back": 1e-4}
+    scene = Scene(r, p, pd, u, alpha_of(r, contact__slip=slip), 0.014385554)
+    columns = properties_of(scene, sizes, graph=None, reverse=1e-8, along=(1e-3, 1e-4, 1e-5))
+    seed = np.array([0.3, -0.2, 0.5, 1.0, 0.4, -0.3])
+    assert np.abs([seed @ columns[:, r.alpha.index(name)] for name in sizes]).min() > 1e-3

@@ -16,10 +16,10 @@ from support.standin import standing_in
 from diffpbd.codegen.emit.cuda import MOST_IN, MOST_OUT, check_cuda
 from diffpbd.codegen.graph.capabilities import Capabilities, capabilities
 from diffpbd.runtime import InputError, load
+from diffpbd.runtime.gpu import launch as gpu_launch
 from diffpbd.runtime.gpu.compiler import Compiler, compiler, resources
 from diffpbd.runtime.gpu.launch import ENTRIES
 from diffpbd.runtime.gpu.robot import SETTINGS
-from diffpbd.runtime.gpu.robot import launch as gpu_launch
 
 ROWS = 256
 H = 0.01

@@ -10,6 +10,7 @@ import pytest
 from support.floating_arm import flat_arms, floating_arm, recipe
 from support.free_flyer import FreeFlyer, difference, moved, position
 from support.numeric import slopes
+from support.properties import Scene, properties_of
 from support.robots import generated
 
 from diffpbd.runtime import Robot, load
@@ -131,67 +132,11 @@ def test_momentum_stays_for_20_s() -> None:
 
 
 @pytest.mark.parametrize("coulomb", [0.0, 0.3])
-def test_every_derivative_of_a_step(coulomb: float) -> None:
-    robot, (p, pd, u) = floating_arm(), state()
+def test_properties_of_the_step(coulomb: float) -> None:
+    robot, state_ = floating_arm(), state()
     alpha = rich(robot)
-    rough = [robot.alpha.index(f"friction.coulomb.{name}") for name in robot.joints[6:]]
-    alpha[rough] = coulomb
-    found, end = robot.jac_joint_step(p, pd, u, H, alpha), robot.joint_step(p, pd, u, H, alpha)
-    J = np.block(
-        [
-            [found.dp_next_dp, found.dp_next_dpd, found.dp_next_du],
-            [found.dpd_next_dp, found.dpd_next_dpd, found.dpd_next_du],
-        ]
-    )
-
-    def after(d: Array, a: Array = alpha, h: float = H) -> Array:
-        q, qd = robot.joint_step(moved(p, d[:8]), pd + d[8:16], u + d[16:], h, a)
-        return np.concatenate([difference(q, end.p_next), qd])
-
-    wanted = slopes(after, 24)
-    for rows in (slice(0, 8), slice(8, 16)):
-        for columns in (slice(0, 8), slice(8, 16), slice(16, 24)):
-            size = np.abs(wanted[rows, columns]).max()
-            assert J[rows, columns] == pytest.approx(wanted[rows, columns], abs=1e-7 * size)
-    still = np.zeros(24)
-    by_alpha = np.vstack(robot.jac_alpha_joint_step(p, pd, u, H, alpha))
-    for k, name in enumerate(robot.alpha.names):
-        step = 1e-5 if name.startswith(("inertia", "mass", "rotor")) else 1e-4
-        if name.startswith("friction.transition"):
-            step = 1e-6
-        if alpha[k] < 2 * step and robot.manifest.alpha[k].lower is not None:
-            continue
-        unit = np.eye(len(alpha))[k]
-        column = slopes(lambda d, unit=unit: after(still, alpha + d * unit), 1, step)[:, 0]
-        assert by_alpha[:, k] == pytest.approx(column, abs=1e-6 * (np.abs(column).max() + 1e-2)), name
-    seed = np.random.default_rng(2).standard_normal(16)
-    back = robot.vjp_joint_step(p, pd, u, H, alpha, p_next_bar=seed[:8], pd_next_bar=seed[8:])
-    assert np.concatenate([back.p_bar, back.pd_bar, back.u_bar]) == pytest.approx(seed @ J, abs=1e-10 * np.abs(J).max())
-    assert back.alpha_bar == pytest.approx(seed @ by_alpha, abs=1e-11 * np.abs(by_alpha).max())
-    by_h = seed @ slopes(lambda d: after(still, alpha, H + d[0]), 1, 1e-5)[:, 0]
-    assert back.h_bar == pytest.approx(by_h, rel=1e-7)
-
-
-def test_gradient_of_a_rollout() -> None:
-    robot, (p, pd, u) = floating_arm(), state()
-    rng = np.random.default_rng(4)
-    U, (seeds, rate_seeds) = u + 0.1 * rng.standard_normal((12, 8)), rng.standard_normal((2, 13, 8))
-    P, _ = robot.rollout(p, pd, U, H)
-    back = robot.vjp_rollout(p, pd, U, H, P_bar=seeds, PD_bar=rate_seeds)
-    apart = robot.vjp_rollout(p, pd, U, H, P_bar=seeds, PD_bar=rate_seeds, segment=5)
-    for one, other in zip(back, apart, strict=True):
-        assert other == pytest.approx(one, abs=1e-11 * np.abs(one).max())
-
-    def loss(d: Array) -> Array:
-        Q, QD = robot.rollout(moved(p, d[:8]), pd + d[8:16], U + d[16:].reshape(12, 8), H)
-        along = sum(seed @ difference(q, at) for seed, q, at in zip(seeds, Q, P, strict=True))
-        return np.array([along + np.sum(rate_seeds * QD)])
-
-    given = np.concatenate([back.p0_bar, back.pd0_bar, back.U_bar.ravel()])
-    columns = [*range(16), 16 + 4 * 8 + 4, 16 + 7 * 8 + 7]
-    for k in columns:
-        e = 1e-5 * np.eye(len(given))[k]
-        assert given[k] == pytest.approx(float((loss(e) - loss(-e))[0]) / 2e-5, abs=1e-6 * np.abs(given).max())
+    alpha[[robot.alpha.index(f"friction.coulomb.{name}") for name in robot.joints[6:]]] = coulomb
+    properties_of(Scene(robot, *state_, alpha))
 
 
 def test_torque_from_three_poses_has_what_pushed_the_base() -> None:

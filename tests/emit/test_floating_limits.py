@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from support.floating_arm import stopped_flap
-from support.free_flyer import difference, moved, position
-from support.numeric import slopes
+from support.free_flyer import position
+from support.properties import Scene, properties_of
 
 Array = Any
 H = 0.01
@@ -65,26 +65,9 @@ def test_an_impact_is_the_one_that_leaves_no_rate() -> None:
 
 
 @pytest.mark.parametrize("room, rate, effort", [(0.005, 3.0, 0.0), (2e-6, 0.0, 40.0), (0.3, 1.0, 0.0)])
-def test_derivatives_at_a_stop(room: float, rate: float, effort: float) -> None:
+def test_properties_at_a_stop(room: float, rate: float, effort: float) -> None:
     robot, alpha = stopped_flap(), weightless(gravity__x=1.0, limit__slip=1e-4)
     p, pd, u = start(UPPER - room), np.r_[SPIN[:6], rate], np.r_[0.3, -0.2, 0.1, 0.2, 0.1, -0.3, effort]
-    found, end = robot.jac_joint_step(p, pd, u, H, alpha), robot.joint_step(p, pd, u, H, alpha)
-    J = np.vstack([np.hstack(found[2:5]), np.hstack(found[5:8])])
-
-    def after(d: Array, a: Array = alpha) -> Array:
-        q, qd = robot.joint_step(moved(p, d[:7]), pd + d[7:14], u + d[14:], H, a)
-        return np.concatenate([difference(q, end.p_next), qd])
-
-    tried = [slopes(after, 21, step) for step in (1e-4, 4e-5, 1e-5, 1e-6)]  # 1e-4 outside a start is led in
-    size = np.abs(J).max(axis=0) + 1e-3
-    assert np.min([np.abs(one - J).max(axis=0) for one in tried], axis=0) == pytest.approx(0, abs=1e-6 * size.min())
-    by_alpha = np.vstack(robot.jac_alpha_joint_step(p, pd, u, H, alpha))
-    for name, sizes in (("limit.upper.shoulder", (1e-3, 1e-5, 1e-6)), ("limit.load", (0.1,)), ("limit.slip", (1e-5,))):
-        unit = np.eye(len(alpha))[robot.alpha.index(name)]
-        tried = [slopes(lambda d, e=unit: after(np.zeros(21), alpha + d * e), 1, step)[:, 0] for step in sizes]
-        column = by_alpha[:, robot.alpha.index(name)]
-        assert min(np.abs(one - column).max() for one in tried) < 1e-6 * (np.abs(column).max() + 1e-3), name
-    seed = np.random.default_rng(2).standard_normal(14)
-    back = robot.vjp_joint_step(p, pd, u, H, alpha, p_next_bar=seed[:7], pd_next_bar=seed[7:])
-    assert np.concatenate([back.p_bar, back.pd_bar, back.u_bar]) == pytest.approx(seed @ J, abs=1e-10 * np.abs(J).max())
-    assert back.alpha_bar == pytest.approx(seed @ by_alpha, rel=1e-7, abs=1e-10 * np.abs(by_alpha).max())
+    steps = (1e-4, 4e-5, 1e-5, 1e-6)  # 1e-4 outside a start is led in
+    sizes = {"limit.upper.shoulder": 1e-4, "limit.load": 1e-2, "limit.slip": 1e-6}
+    properties_of(Scene(robot, p, pd, u, alpha, H), sizes, graph=None, along=steps, efforts=steps)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from description.builders import BODY, TENSOR, joint, link, robot
 from support.mechanisms import MECHANISMS
+from support.properties import Scene, properties_of
 from support.robots import CACHE, generated
 
 from diffpbd.runtime import Robot, load
@@ -69,21 +70,6 @@ def step(robot: Robot, *state: Any, alpha: Any) -> np.ndarray:
     return np.concatenate(robot.joint_step(*state, h=H, alpha=alpha))
 
 
-def best_differences(f: Callable[[Any], Any], x: Any, found: Any, steps: Any) -> float:
-    """Least worst entry, relative to the column's largest, over steps of four-point differences."""
-    worst = np.full(len(x), np.inf)
-    for size in steps:
-        for k in range(len(x)):
-            d = np.zeros(len(x))
-            d[k] = size if np.ndim(size) == 0 else size[k]
-            if d[k] == 0.0:
-                worst[k] = 0.0
-                continue
-            column = (8 * (f(x + d) - f(x - d)) - f(x + 2 * d) + f(x - 2 * d)) / (12 * d[k])
-            worst[k] = min(worst[k], np.abs(column - found[:, k]).max() / (np.abs(found[:, k]).max() + 1e-3))
-    return float(worst.max())
-
-
 STATES = {  # room to the lower limit of the swing, its rate, its torque
     "free": (0.5, -0.1, 0.0),
     "touching": (1e-3, -0.1, 0.0),
@@ -94,27 +80,14 @@ STATES = {  # room to the lower limit of the swing, its rate, its torque
 
 @pytest.mark.parametrize("name", list(STATES))
 @pytest.mark.parametrize("slip", [1e-2, 1e-5])
-def test_derivatives_at_every_state(name: str, slip: float) -> None:
+def test_properties_at_every_state(name: str, slip: float) -> None:
     r, (room, rate, effort) = arm(), STATES[name]
     alpha = alpha_of(r, limit__slip=slip, friction__stribeck__slide=0.3, friction__viscous__swing=0.1, gravity__x=1.0)
     p, pd, u = np.array([-1 + room, 0.3, 0.2]), np.array([rate, 0.4, -0.3]), np.array([effort, 0.1, 0.0])
-    J = r.jac_joint_step(p, pd, u, h=H, alpha=alpha)
-    by = {k: np.vstack([getattr(J, f"dp_next_d{k}"), getattr(J, f"dpd_next_d{k}")]) for k in ("p", "pd", "u")}
+    sizes = {"limit.slip": 0.03 * slip, "limit.load": 0.01, "limit.lower.swing": 1e-6, "limit.upper.slide": 1e-6}
+    sizes |= {"gravity.z": 1e-3, "friction.viscous.swing": 1e-3, "friction.stribeck.slide": 1e-3}
     steps = (1e-4, 1e-5, 1e-6)
-    assert best_differences(lambda x: step(r, x, pd, u, alpha=alpha), p, by["p"], steps) < 1e-6
-    assert best_differences(lambda x: step(r, p, x, u, alpha=alpha), pd, by["pd"], steps) < 1e-6
-    assert best_differences(lambda x: step(r, p, pd, x, alpha=alpha), u, by["u"], steps) < 1e-6
-    found = r.jac_alpha_joint_step(p, pd, u, h=H, alpha=alpha)
-    columns = np.vstack([found.dp_next_dalpha, found.dpd_next_dalpha])
-    sizes = {"limit.slip": 0.3 * slip, "limit.load": 0.1, "limit.lower.swing": 1e-5, "limit.upper.slide": 1e-5}
-    sizes |= {"gravity.z": 1e-2, "friction.viscous.swing": 1e-2, "friction.stribeck.slide": 1e-2}
-    scale = np.array([sizes.get(entry, 0.0) for entry in r.alpha.names])
-    assert best_differences(lambda a: step(r, p, pd, u, alpha=a), alpha, columns, (scale, 0.1 * scale)) < 2e-6
-    seeds = np.random.default_rng(3).standard_normal((2, 3))
-    bars = r.vjp_joint_step(p, pd, u, h=H, alpha=alpha, p_next_bar=seeds[0], pd_next_bar=seeds[1])
-    for k, value in (("p", bars.p_bar), ("pd", bars.pd_bar), ("u", bars.u_bar)):
-        np.testing.assert_allclose(value, seeds.ravel() @ by[k], atol=1e-10 * np.abs(by[k]).max())
-    np.testing.assert_allclose(bars.alpha_bar, seeds.ravel() @ columns, atol=1e-10 * np.abs(columns).max())
+    columns = properties_of(Scene(r, p, pd, u, alpha), sizes, 2e-6, graph=None, along=steps, efforts=steps)
     if name in ("impact", "pressed"):
         assert np.abs(columns[:, r.alpha.names.index("limit.lower.swing")]).max() > 0.5
 
@@ -157,40 +130,6 @@ def test_pushes_of_every_size_are_resolved() -> None:
         p, pd = rng.uniform(-1, 1, 3), rng.standard_normal(3) * 10 ** rng.uniform(-2, 1.3)
         P, PD = r.rollout(p, pd, rng.standard_normal((20, 3)) * 10 ** rng.uniform(-1, 1), h=H)
         assert np.abs(P[:, :2]).max() < 1.0 and np.isfinite(PD).all()
-
-
-def test_gradients_of_a_rollout() -> None:
-    r, rng = arm(), np.random.default_rng(2)
-    alpha = alpha_of(r, limit__slip=1e-3)
-    p, pd, U = np.array([-0.9, 0.2, 0.1]), np.array([-3.0, 1.0, 0.0]), rng.standard_normal((30, 3))
-    seeds = rng.standard_normal((2, 31, 3))
-
-    def total(p: Any, U: Any, alpha: Any) -> float:
-        return float((seeds * np.array(r.rollout(p, pd, U, h=H, alpha=alpha))).sum())
-
-    bars = r.vjp_rollout(p, pd, U, h=H, alpha=alpha, P_bar=seeds[0], PD_bar=seeds[1])
-    d, k, e = rng.standard_normal(3), r.alpha.names.index("limit.lower.swing"), 1e-6
-    turned = rng.standard_normal(U.shape)
-    assert (total(p + e * d, U, alpha) - total(p - e * d, U, alpha)) / (2 * e) == pytest.approx(
-        bars.p0_bar @ d, rel=1e-5
-    )
-    by_u = (total(p, U + e * turned, alpha) - total(p, U - e * turned, alpha)) / (2 * e)
-    assert by_u == pytest.approx((bars.U_bar * turned).sum(), rel=1e-5)
-    up, down = alpha.copy(), alpha.copy()
-    up[k], down[k] = up[k] + e, down[k] - e
-    assert (total(p, U, up) - total(p, U, down)) / (2 * e) == pytest.approx(bars.alpha_bar[k], rel=1e-5)
-
-
-def test_the_graph_has_the_same_rows() -> None:
-    """What IPOPT differentiates: the step by root finders."""
-    r, rng = arm(), np.random.default_rng(5)
-    graph, alpha = r.casadi("joint_step"), alpha_of(r)
-    for room in (0.5, 1e-2, 1e-4):
-        state = np.array([-1 + room, 0.1, 0.2]), np.array([-2.0, 0.3, 0.1]), rng.standard_normal(3)
-        wanted = step(r, *state, alpha=alpha)
-        np.testing.assert_allclose(np.array(ca.vertcat(*graph(*state, H, alpha))).ravel(), wanted, atol=1e-8)
-    J = graph.jacobian()(*state, H, alpha, *graph(*state, H, alpha))
-    np.testing.assert_allclose(np.array(J[0]), r.jac_joint_step(*state, h=H, alpha=alpha).dp_next_dp, atol=1e-6)
 
 
 def impacts(count: int) -> Iterator[tuple[Any, ...]]:
@@ -316,13 +255,6 @@ def test_limits_beside_a_loop() -> None:
     assert max(np.abs(k.rows).max() for k in rows) < 1e-13 and max(np.abs(k.row_rates).max() for k in rows) < 1e-11
     hit = int(P[:, slide].argmin()) - 1
     state = P[hit], PD[hit], np.zeros(r.n)
-    J = r.jac_joint_step(*state, h=H, alpha=alpha)
-    by = {k: np.vstack([getattr(J, f"dp_next_d{k}"), getattr(J, f"dpd_next_d{k}")]) for k in ("pd", "u")}
-    assert best_differences(lambda x: step(r, *state[:2], x, alpha=alpha), state[2], by["u"], (1e-3, 1e-2)) < 1e-6
-    assert best_differences(lambda x: step(r, P[hit], x, state[2], alpha=alpha), PD[hit], by["pd"], (1e-5, 1e-4)) < 1e-6
-    found = r.jac_alpha_joint_step(*state, h=H, alpha=alpha)
-    columns = np.vstack([found.dp_next_dalpha, found.dpd_next_dalpha])
-    scale = np.array([1e-6 * (entry == stop) for entry in r.alpha.names])
-    assert best_differences(lambda a: step(r, *state, alpha=a), alpha, columns, (scale, 10 * scale)) < 2e-6
+    properties_of(Scene(r, *state, alpha), {stop: 1e-6}, 2e-6, graph=None, along=(1e-4, 1e-5, 1e-6))
     plain = r.rollout(p, pd, np.zeros((100, r.n)), h=H)[0]
     assert plain[:, slide].min() < p[slide] - 0.02  # without the stop it goes on

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from support.closed_robots import case
 from support.mechanisms import MECHANISMS
+from support.properties import Scene, differences_best, properties_of
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import InputError, SolverError
@@ -92,56 +92,6 @@ def test_energy_does_not_drift(name: str) -> None:
     assert 3.6 < swings[0] / swings[1] < 4.4
 
 
-def differences(f: Callable[[Any], Any], x: Any, step: float) -> Any:
-    columns = []
-    for k in range(len(x)):
-        d = np.zeros(len(x))
-        d[k] = step
-        columns.append((8 * (f(x + d) - f(x - d)) - f(x + 2 * d) + f(x - 2 * d)) / (12 * step))
-    return np.array(columns).T
-
-
-def close_to(found: Any, wanted: Any, bar: float = 1e-6) -> None:
-    """Against the largest entry of the column; a thousandth stands for a column that nearly vanishes."""
-    worst = np.abs(found - wanted).max(axis=0) / (np.abs(wanted).max(axis=0) + 1e-3)
-    assert worst.max() < bar, f"worst entry {worst.max():.2e} in column {int(worst.argmax())}"
-
-
-def jacobian(robot: Robot, *state: Any, **options: Any) -> dict[str, Any]:
-    J = robot.jac_joint_step(*state, **options)
-    return {k: np.vstack([getattr(J, f"dp_next_d{k}"), getattr(J, f"dpd_next_d{k}")]) for k in ("p", "pd", "u")}
-
-
-@pytest.mark.parametrize("friction", [0.0, 0.6])
-@pytest.mark.parametrize("name", [*QUICK, *LONG])
-def test_derivatives_by_state_and_torque(name: str, friction: float) -> None:
-    c, rng, h = case(name), np.random.default_rng(4), 0.01
-    u = rng.standard_normal(c.robot.n)
-    alpha = {f"friction.coulomb.{j.name}": friction for j in c.robot.manifest.robot.joints}
-    alpha |= {f"friction.transition_velocity.{j.name}": 0.3 for j in c.robot.manifest.robot.joints}
-
-    def step(p: Any, pd: Any, u: Any) -> Any:
-        return np.concatenate(c.robot.joint_step(p, pd, u, h=h, alpha=alpha))
-
-    J = jacobian(c.robot, c.p, c.pd, u, h=h, alpha=alpha)
-    close_to(differences(lambda x: step(c.p, x, u), c.pd, 3e-4), J["pd"])
-    close_to(differences(lambda x: step(c.p, c.pd, x), u, 1e-2), J["u"])
-    # positions along what the loops allow, where alone they mean something: the start stays closed to second order
-    A = np.array([c.robot.loop_residual(c.p, e).row_rates for e in np.eye(c.robot.n)]).T
-    free = np.linalg.svd(A)[2][np.linalg.matrix_rank(A, 1e-9) :].T
-    still = np.zeros(c.robot.n)
-
-    def moved(x: Any) -> Any:
-        p = c.robot.close_loops(c.p + free @ x, still)
-        return step(p, c.pd, u)
-
-    def end(x: Any) -> Any:
-        return c.robot.close_loops(c.p + free @ x, still)
-
-    zero = np.zeros(free.shape[1])
-    close_to(differences(moved, zero, 1e-4), J["p"] @ differences(end, zero, 1e-4))
-
-
 def mechanism_alpha(robot: Robot) -> dict[str, float]:
     """Defaults, but what vanishes there away from it."""
     values = dict(zip(robot.alpha.names, map(float, robot.alpha.vector({})), strict=True))
@@ -156,79 +106,31 @@ def mechanism_alpha(robot: Robot) -> dict[str, float]:
     return values
 
 
+@pytest.mark.parametrize("friction", [0.0, 0.6])
 @pytest.mark.parametrize("name", [*QUICK, *LONG])
-def test_derivatives_by_every_parameter(name: str) -> None:
-    c, h = case(name), 0.01
-    u, alpha = np.random.default_rng(4).standard_normal(c.robot.n), mechanism_alpha(c.robot)
-    J = c.robot.jac_alpha_joint_step(c.p, c.pd, u, h=h, alpha=alpha)
-    J = np.vstack([J.dp_next_dalpha, J.dpd_next_dalpha])
-    for k, entry in enumerate(c.robot.alpha.names):
-        if entry.startswith("payload.inertia"):
-            continue  # at a bound
-        scale = 1e-3 if "origin" in entry or "length" in entry else max(abs(alpha[entry]), 0.1)
-
-        def at(d: float, entry: str = entry) -> Any:
-            return np.concatenate(c.robot.joint_step(c.p, c.pd, u, h=h, alpha={**alpha, entry: alpha[entry] + d}))
-
-        errors = []
-        for step in (1e-2 * scale, 1e-3 * scale, 1e-4 * scale):
-            try:
-                found = (8 * (at(step) - at(-step)) - at(2 * step) + at(-2 * step)) / (12 * step)
-            except SolverError:  # the start is open by more than a step takes
-                continue
-            errors.append(np.abs(found - J[:, k]).max() / (np.abs(J[:, k]).max() + 1e-3))
-        assert min(errors) < 1e-6, (entry, errors)
+def test_properties_of_the_step(name: str, friction: float) -> None:
+    """Positions along what the loops allow, where alone they mean something; the graph by CasADi's root finders."""
+    c = case(name)
+    alpha = mechanism_alpha(c.robot)
+    if friction:
+        alpha |= {key: friction for key in alpha if key.startswith("friction.coulomb")}
+    u = np.random.default_rng(4).standard_normal(c.robot.n)
+    graph = 1e-11 if name in ("five_bar", "spatial_four_bar") else None
+    properties_of(Scene(c.robot, c.p, c.pd, u, c.robot.alpha.vector(alpha)), graph=graph)
 
 
-@pytest.mark.parametrize("name", [*QUICK, *LONG])
-def test_reverse_is_the_transpose(name: str) -> None:
-    c, rng, h = case(name), np.random.default_rng(8), 0.01
-    u, alpha = rng.standard_normal(c.robot.n), mechanism_alpha(c.robot)
-    J = jacobian(c.robot, c.p, c.pd, u, h=h, alpha=alpha)
-    A = c.robot.jac_alpha_joint_step(c.p, c.pd, u, h=h, alpha=alpha)
-    seed = rng.standard_normal(2 * c.robot.n)
-    back = c.robot.vjp_joint_step(
-        c.p, c.pd, u, h=h, alpha=alpha, p_next_bar=seed[: c.robot.n], pd_next_bar=seed[c.robot.n :]
-    )
-    for key in ("p", "pd", "u"):
-        np.testing.assert_allclose(
-            getattr(back, f"{key}_bar"), seed @ J[key], rtol=0, atol=1e-11 * np.abs(J[key]).max()
-        )
-    whole = seed @ np.vstack([A.dp_next_dalpha, A.dpd_next_dalpha])
-    np.testing.assert_allclose(back.alpha_bar, whole, rtol=0, atol=1e-11 * np.abs(whole).max())
+@pytest.mark.parametrize("name", ["five_bar", "spatial_four_bar"])
+def test_rows_of_loops_and_their_rates(name: str) -> None:
+    c = case(name)
+    alpha = c.robot.alpha.vector(mechanism_alpha(c.robot))
+    rows = c.robot.jac_loop_residual(c.p, c.pd, alpha=alpha)
+    for key, out in (("rows", rows.drows_dp), ("row_rates", rows.drow_rates_dp)):
 
-    def value(h: float) -> float:
-        return float(seed @ np.concatenate(c.robot.joint_step(c.p, c.pd, u, h=h, alpha=alpha)))
+        def of(d: Any, key: str = key) -> Any:
+            return getattr(c.robot.loop_residual(c.p + d, c.pd, alpha=alpha), key)
 
-    e = 1e-5
-    slope = (8 * (value(h + e) - value(h - e)) - value(h + 2 * e) + value(h - 2 * e)) / (12 * e)
-    assert back.h_bar == pytest.approx(slope, rel=1e-7)
-
-
-def test_gradient_of_a_rollout() -> None:
-    c, rng, h = case("five_bar"), np.random.default_rng(9), 0.01
-    U, alpha = rng.standard_normal((12, c.robot.n)), mechanism_alpha(c.robot)
-    P_bar, PD_bar = rng.standard_normal((13, c.robot.n)), rng.standard_normal((13, c.robot.n))
-    back = c.robot.vjp_rollout(c.p, c.pd, U, h=h, alpha=alpha, P_bar=P_bar, PD_bar=PD_bar)
-
-    def value(U: Any, alpha: dict[str, float]) -> float:
-        P, PD = c.robot.rollout(c.p, c.pd, U, h=h, alpha=alpha)
-        return float((P * P_bar).sum() + (PD * PD_bar).sum())
-
-    for k, j in ((0, 0), (5, 2), (11, 1)):
-        d = np.zeros_like(U)
-        d[k, j] = 1e-2
-        slope = (
-            8 * (value(U + d, alpha) - value(U - d, alpha)) - value(U + 2 * d, alpha) + value(U - 2 * d, alpha)
-        ) / 12e-2
-        assert back.U_bar[k, j] == pytest.approx(slope, rel=1e-6, abs=1e-9)
-    for entry in ("mass.l2", "friction.viscous.j2", "gravity.x"):
-        near = [value(U, {**alpha, entry: alpha[entry] + s * 1e-3}) for s in (1, -1, 2, -2)]
-        slope = (8 * (near[0] - near[1]) - near[2] + near[3]) / 12e-3
-        assert back.alpha_bar[c.robot.alpha.index(entry)] == pytest.approx(slope, rel=1e-6, abs=1e-9)
-    P, PD = c.robot.rollout(c.p, c.pd, U, h=h, alpha=alpha)
-    again = c.robot.vjp_trajectory(U, h=h, alpha=alpha, P=P, PD=PD, P_bar=P_bar, PD_bar=PD_bar)
-    np.testing.assert_array_equal(again.alpha_bar, back.alpha_bar)
+        assert differences_best(of, out, [1e-4]) < 1e-9
+    np.testing.assert_allclose(rows.drow_rates_dpd, rows.drows_dp, rtol=0, atol=1e-13)
 
 
 def test_coulomb_friction_takes_energy_and_stops() -> None:
@@ -352,25 +254,3 @@ def test_what_does_not_know_loops_is_left_out_by_name() -> None:
     for name in ("step_paper_direct", "momentum_residual"):
         with pytest.raises(InputError, match="left out"):
             robot.function(name)
-
-
-@pytest.mark.parametrize("name", ["five_bar", "spatial_four_bar"])
-def test_graph_of_the_step_and_its_derivatives(name: str) -> None:
-    """CasADi's root finders on the same equations: the step to rounding, its Jacobian, and rows by everything."""
-    c, h = case(name), 0.01
-    u, alpha = np.random.default_rng(2).standard_normal(c.robot.n), c.robot.alpha.vector(mechanism_alpha(c.robot))
-    f = c.robot.casadi("joint_step")
-    found = np.concatenate([np.array(x).ravel() for x in f(c.p, c.pd, u, h, alpha)])
-    np.testing.assert_allclose(
-        found, np.concatenate(c.robot.joint_step(c.p, c.pd, u, h=h, alpha=alpha)), rtol=0, atol=1e-11
-    )
-    slopes = f.jacobian()(c.p, c.pd, u, h, alpha, *f(c.p, c.pd, u, h, alpha))
-    J = jacobian(c.robot, c.p, c.pd, u, h=h, alpha=alpha)
-    wanted = np.vstack([np.hstack([np.array(slopes[5 * row + k]) for k in range(3)]) for row in range(2)])
-    np.testing.assert_allclose(np.hstack([J[k] for k in ("p", "pd", "u")]), wanted, rtol=0, atol=1e-9)
-    rows = c.robot.jac_loop_residual(c.p, c.pd, alpha=alpha)
-    by = differences(lambda x: c.robot.loop_residual(x, c.pd, alpha=alpha).rows, c.p, 1e-4)
-    np.testing.assert_allclose(rows.drows_dp, by, rtol=0, atol=1e-9)
-    by = differences(lambda x: c.robot.loop_residual(x, c.pd, alpha=alpha).row_rates, c.p, 1e-4)
-    np.testing.assert_allclose(rows.drow_rates_dp, by, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(rows.drow_rates_dpd, rows.drows_dp, rtol=0, atol=1e-13)

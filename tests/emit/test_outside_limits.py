@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from description.builders import BODY, TENSOR, joint, link, robot
+from support.properties import Scene, properties_of
 from support.robots import CACHE, generated
 
 from diffpbd.runtime import Robot, load
@@ -73,38 +74,22 @@ def test_steps_on_maximal_states_lead_in_too(variant: str) -> None:
         assert np.abs(rate).max() < 1.3 * INWARDS
 
 
-def test_derivatives_outside() -> None:
+def test_properties_outside() -> None:
     """The end moves with the start, not with the limit."""
     r, rng = arm(), np.random.default_rng(0)
-    names, e = r.alpha.names, 1e-6
     alpha = r.alpha.vector({"limit.slip": 1e-3})
-    for p in (np.array([LIMIT + 0.02, 0.1, 0.2]), np.array([0.3, -LIMIT - 0.004, 0.2])):
-        pd, u = rng.standard_normal(3), rng.standard_normal(3)
-        found = r.jac_joint_step(p, pd, u, h=H, alpha=alpha)
-        exact = np.block([[*found[2:5]], [*found[5:8]]])
-        x = np.concatenate([p, pd, u])
-
-        def end(x: Array, alpha: Array = alpha, h: float = H) -> Array:
-            return np.concatenate(r.joint_step(x[:3], x[3:6], x[6:], h=h, alpha=alpha))
-
-        steps = (np.array([end(x + d) - end(x - d) for d in e * np.eye(9)]) / (2 * e)).T
-        np.testing.assert_allclose(exact, steps, atol=2e-6 * np.abs(exact).max())
-        seeds = rng.standard_normal(6)
-        back = r.vjp_joint_step(p, pd, u, h=H, alpha=alpha, p_next_bar=seeds[:3], pd_next_bar=seeds[3:])
-        np.testing.assert_allclose([*back.p_bar, *back.pd_bar, *back.u_bar], seeds @ exact, atol=1e-10)
-        by_h = seeds @ (end(x, h=H + 1e-7) - end(x, h=H - 1e-7)) / 2e-7
-        assert back.h_bar == pytest.approx(by_h, rel=1e-5)
-        rows = r.jac_alpha_joint_step(p, pd, u, h=H, alpha=alpha)
-        for name in ("limit.upper.swing", "limit.lower.slide", "limit.slip", "limit.load", "gravity.y"):
-            k, size = names.index(name), 1e-4 * max(1e-2, abs(alpha[names.index(name)]))
-            up, down = alpha.copy(), alpha.copy()
-            up[k], down[k] = up[k] + size, down[k] - size
-            by = (end(x, up) - end(x, down)) / (2 * size)
-            np.testing.assert_allclose(
-                np.concatenate([m[:, k] for m in rows]), by, atol=1e-5 * max(1e-3, np.abs(by).max())
-            )
-        one = names.index("limit.upper.swing" if p[0] > LIMIT else "limit.lower.slide")
-        assert np.abs(rows[0][:, one]).max() < 1e-12
+    sizes = {
+        "limit.upper.swing": 1e-6,
+        "limit.lower.slide": 1e-6,
+        "limit.slip": 1e-6,
+        "limit.load": 1e-2,
+        "gravity.y": 1e-4,
+    }
+    over, below = np.array([LIMIT + 0.02, 0.1, 0.2]), np.array([0.3, -LIMIT - 0.004, 0.2])
+    for p, one in ((over, "limit.upper.swing"), (below, "limit.lower.slide")):
+        scene = Scene(r, p, *rng.standard_normal((2, 3)), alpha)
+        columns = properties_of(scene, sizes, 1e-5, graph=None, along=(1e-4, 1e-5, 1e-6))
+        assert np.abs(columns[:3, r.alpha.index(one)]).max() < 1e-12
 
 
 def test_derivatives_outside_on_maximal_states() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.arguments import effort
+from support.properties import Scene, properties_of
 from support.robots import loaded, loaded_alpha
 
 from diffpbd.runtime import Robot
@@ -34,13 +35,10 @@ def motion(robot: Robot) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray
     return p, pd, effort(robot) * rng.uniform(-5.0, 5.0, (STEPS, robot.n)), loaded_alpha(robot.alpha)
 
 
-def test_a_rollout_is_its_steps(robot: Robot) -> None:
+@pytest.mark.parametrize("friction", [True, False])
+def test_properties_of_the_step(robot: Robot, friction: bool) -> None:
     p, pd, U, alpha = motion(robot)
-    P, PD = robot.rollout(p, pd, U, 0.01, alpha)
-    for k in range(STEPS):
-        p, pd = robot.joint_step(p, pd, U[k], 0.01, alpha)
-        np.testing.assert_allclose(P[k + 1], p, rtol=0, atol=SOLVED)
-        np.testing.assert_allclose(PD[k + 1], pd, rtol=0, atol=SOLVED / 0.01)
+    properties_of(Scene(robot, p, pd, U[0], alpha if friction else frictionless(robot, alpha)))
 
 
 @pytest.mark.parametrize("start", ["moving", "still"])
@@ -77,56 +75,6 @@ def test_friction_of_one_joint_is_seen(robot: Robot, kind: str) -> None:
         p, pd = robot.joint_step(p, pd, U[k], 0.01, alpha)
         np.testing.assert_allclose(P[k + 1], p, rtol=0, atol=SOLVED)
     assert np.abs(free.P[3] - P[3]).max() > 1e-6
-
-
-@pytest.mark.parametrize("friction", [True, False])
-def test_its_gradient_is_that_of_its_steps(robot: Robot, friction: bool) -> None:
-    p, pd, U, alpha = motion(robot)
-    alpha = alpha if friction else frictionless(robot, alpha)
-    P, PD = robot.rollout(p, pd, U, 0.01, alpha)
-    P_bar, PD_bar = np.random.default_rng(4).normal(size=(2, *P.shape))
-    found = robot.vjp_trajectory(U, 0.01, alpha, P, PD, P_bar, PD_bar)
-    p_bar, pd_bar, alpha_bar, h_bar = P_bar[-1], PD_bar[-1], np.zeros(len(alpha)), 0.0
-    for k in range(STEPS - 1, -1, -1):
-        step = robot.vjp_joint_step(P[k], PD[k], U[k], 0.01, alpha, p_bar, pd_bar)
-        np.testing.assert_allclose(found.U_bar[k], step.u_bar, rtol=1e-8, atol=1e-9 * np.abs(found.U_bar).max())
-        p_bar, pd_bar = step.p_bar + P_bar[k], step.pd_bar + PD_bar[k]
-        alpha_bar, h_bar = alpha_bar + step.alpha_bar, h_bar + step.h_bar
-    for one, two in (
-        (found.p0_bar, p_bar),
-        (found.pd0_bar, pd_bar),
-        (found.alpha_bar, alpha_bar),
-        (found.h_bar, h_bar),
-    ):
-        np.testing.assert_allclose(one, two, rtol=1e-8, atol=1e-9 * np.abs(two).max())
-
-
-@pytest.mark.parametrize("friction", [True, False])
-def test_its_gradient_is_the_difference_quotient(robot: Robot, friction: bool) -> None:
-    """By the start, torques, parameters and h, each along one direction; seeds on every node, and on the last pose alone."""
-    p, pd, U, alpha = motion(robot)
-    U, alpha = 0.1 * U[:12], alpha if friction else frictionless(robot, alpha)
-    rng = np.random.default_rng(7)
-    whole = rng.normal(size=(2, 13, robot.n))
-    last = np.zeros_like(whole)
-    last[0, -1] = whole[0, -1]
-    held = {"p0": p, "pd0": pd, "U": U, "h": np.array(0.01), "alpha": alpha}
-    kept = alpha != 0.0  # a friction that is zero stays so: its quotient would not be of one rollout
-    for seeds in (whole, last):
-        found = robot.vjp_rollout(*held.values(), *seeds)
-
-        def loss(seeds: np.ndarray = seeds, **changed: np.ndarray) -> float:
-            return float((seeds * np.array(robot.rollout(*(held | changed).values()))).sum())
-
-        for name, value in held.items():
-            along = rng.normal(size=value.shape) * (kept if name == "alpha" else 1.0) * (1e-2 if name == "h" else 1.0)
-            quotient = sum(
-                sign * weight * loss(**{name: value + sign * reach * 1e-4 * along})
-                for reach, weight in ((1, 8 / 12), (2, -1 / 12))
-                for sign in (1, -1)
-            ) / 1e-4  # fmt: skip
-            ours = float((np.asarray(getattr(found, f"{name}_bar")) * along).sum())
-            assert abs(ours - quotient) <= 1e-6 * max(1.0, abs(quotient)), (name, ours, quotient)
 
 
 @pytest.mark.parametrize("friction", [True, False])

@@ -15,7 +15,7 @@ from diffpbd.runtime.arms.franka.driver import MAX_STEP
 from diffpbd.runtime.arms.franka.simulator import READY_POSE
 from diffpbd.runtime.loop.replay import replay
 from diffpbd.runtime.loop.stopping import Reason
-from diffpbd.runtime.ros1.bag import read_bag
+from diffpbd.runtime.records.bag import read_bag
 
 from .conftest import LAWS, drive
 

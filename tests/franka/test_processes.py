@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from diffpbd.runtime.arms.franka.approach import APPROACH
-from diffpbd.runtime.commands.sim_fr3 import HOST_LINE
+from diffpbd.runtime.arms.franka.connection import HOST_LINE
 from diffpbd.runtime.loop.ownership import sole_program
 
 ENDS = 20.0  # s for a process to end by itself

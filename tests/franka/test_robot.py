@@ -14,9 +14,9 @@ import pytest
 from support.lone_fr3 import Lone, ticking
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.arms.franka.arm import is_franka
 from diffpbd.runtime.arms.franka.load import Body, difference, mounted, payload_of, set_load, with_payload
 from diffpbd.runtime.arms.franka.model import compare_model, flange_to_tip
+from diffpbd.runtime.arms.franka.run import is_fr3
 from diffpbd.runtime.base.errors import InputError, RefusedError
 
 ASSETS = Path(importlib.util.find_spec("franky_sim").origin).parent / "assets"
@@ -63,8 +63,11 @@ def test_limits_are_the_tighter_ones_of_both_descriptions(fr3: Robot) -> None:
         assert joint.lower == max(float(limit.get("lower")), low)
         assert joint.upper == min(float(limit.get("upper")), high)
         assert (joint.velocity, joint.effort) == (float(limit.get("velocity")), float(limit.get("effort")))
-    assert is_franka(fr3.joints)
-    assert not is_franka(("left_s0", *fr3.joints[1:])) and not is_franka(fr3.joints[:6])
+    assert is_fr3(fr3.joints)
+    assert not is_fr3(("left_s0", *fr3.joints[1:])) and not is_fr3(fr3.joints[:6])
+    assert is_fr3(tuple(f"left_{joint}" for joint in fr3.joints))
+    for other in ("panda", "xarm", "my_xfr3"):
+        assert not is_fr3(tuple(f"{other}_joint{k}" for k in range(1, 8)))
 
 
 def test_equal_to_the_drivers_model(alone: Lone, fr3: Robot) -> None:

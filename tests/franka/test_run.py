@@ -12,9 +12,9 @@ from support.lone_fr3 import Lone, ticking
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.arms.franka.load import Body, difference, payload_of
+from diffpbd.runtime.arms.franka.run import _loaded
 from diffpbd.runtime.base.errors import RefusedError
 from diffpbd.runtime.commands.run import command
-from diffpbd.runtime.commands.run_franka import _loaded
 
 from .test_robot import HAND, REACH, TURN, carrying
 

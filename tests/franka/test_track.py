@@ -14,8 +14,8 @@ from support.lone_fr3 import Lone, lone
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.arms.franka.arm import STATES_TOPIC
+from diffpbd.runtime.arms.franka.connection import HOST_LINE
 from diffpbd.runtime.arms.franka.simulator import READY_POSE, Payload
-from diffpbd.runtime.commands.sim_fr3 import HOST_LINE
 from diffpbd.runtime.loop.replay import replay
 from diffpbd.runtime.loop.stopping import Reason
 

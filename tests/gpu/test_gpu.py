@@ -16,9 +16,9 @@ from support.standin import counter, standing_in
 
 from diffpbd.runtime import DiffpbdError, InputError, Robot, SolverError
 from diffpbd.runtime.base import dlpack
+from diffpbd.runtime.gpu import compiler as gpu_compiler
 from diffpbd.runtime.gpu.arrays import DeviceArray, View
 from diffpbd.runtime.gpu.robot import Gpu
-from diffpbd.runtime.gpu.robot import compiler as gpu_compiler
 
 H = 0.01
 ROWS = 40
@@ -347,7 +347,7 @@ def test_failures_of_the_driver_are_told(
 def test_without_what_it_needs_one_message(
     robot: Robot, libraries: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from diffpbd.runtime.gpu.robot import driver as gpu_driver
+    from diffpbd.runtime.gpu import driver as gpu_driver
     from diffpbd.runtime.gpu.robot import open_gpu
 
     cpu = r"On the CPU, batches go through the robot's own functions"

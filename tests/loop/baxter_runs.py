@@ -17,7 +17,7 @@ from diffpbd.runtime.loop.recorder import Recorder
 from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.stopping import Report
 from diffpbd.runtime.loop.supervisor import Settings
-from diffpbd.runtime.ros1.messages import Tick
+from diffpbd.runtime.records.messages import Tick
 
 from .bench_runs import execute
 

@@ -15,8 +15,8 @@ from diffpbd.runtime.loop.decision import Decision
 from diffpbd.runtime.loop.reflexes import BETWEEN
 from diffpbd.runtime.loop.run import Run
 from diffpbd.runtime.loop.stopping import Reason
-from diffpbd.runtime.ros1.joint_states import JointStateReader
-from diffpbd.runtime.ros1.messages import Header, JointState
+from diffpbd.runtime.records.joint_states import JointStateReader
+from diffpbd.runtime.records.messages import Header, JointState
 
 pytest.importorskip("pinocchio")
 

@@ -16,7 +16,7 @@ from diffpbd.runtime.loop.reflexes import Reflex, Reflexes, ReflexSettings
 from diffpbd.runtime.loop.replay import _compare
 from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.supervisor import Settings
-from diffpbd.runtime.ros1.messages import Tick
+from diffpbd.runtime.records.messages import Tick
 
 pytest.importorskip("pinocchio")
 

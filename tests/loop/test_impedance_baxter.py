@@ -13,7 +13,7 @@ import pytest
 
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.loop.stopping import Reason
-from diffpbd.runtime.ros1.messages import Tick
+from diffpbd.runtime.records.messages import Tick
 
 pytest.importorskip("pinocchio")
 

@@ -10,14 +10,14 @@ import pytest
 
 from diffpbd.runtime.loop.recorder import TICK_TOPIC
 from diffpbd.runtime.loop.replay import ReplayReport
-from diffpbd.runtime.ros1.bag import read_bag
-from diffpbd.runtime.ros1.messages import Tick
+from diffpbd.runtime.records.bag import read_bag
+from diffpbd.runtime.records.messages import Tick
 
 KILLED = """
 import os, signal, sys, time
 import numpy as np
 from diffpbd.runtime.loop.recorder import Recorder
-from diffpbd.runtime.ros1.messages import Header, Tick
+from diffpbd.runtime.records.messages import Header, Tick
 
 recorder = Recorder(sys.argv[1], {}, ("a",))
 recorder.open()

@@ -15,7 +15,7 @@ from diffpbd.runtime.loop.configuration import Configuration, limits_of
 from diffpbd.runtime.loop.recorder import START, Recorder
 from diffpbd.runtime.loop.replay import ROUNDING, replay
 from diffpbd.runtime.loop.supervisor import Settings
-from diffpbd.runtime.ros1.messages import Header, Tick
+from diffpbd.runtime.records.messages import Header, Tick
 
 POSE = np.array([0.1, -0.5, 0.2, 0.9, 0.1, 0.6, 0.0])
 LAW = {"name": "impedance", "stiffness": [5.0] * 7, "damping": [1.0] * 7, "goal": POSE.tolist(), "goal_speed": 0.2}

@@ -14,7 +14,7 @@ from diffpbd.runtime.loop.recorder import BRAKE, START, YIELD
 from diffpbd.runtime.loop.reflexes import Reflex
 from diffpbd.runtime.loop.run import RunOptions
 from diffpbd.runtime.loop.stopping import Phase, Reason
-from diffpbd.runtime.ros1.messages import Tick
+from diffpbd.runtime.records.messages import Tick
 
 from .bench_runs import check, run, supervisor
 

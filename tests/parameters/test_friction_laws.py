@@ -13,12 +13,13 @@ from support import mechanisms
 from support.closed_robots import case
 from support.described import Described
 from support.numeric import BAR, Array, Worst, differences
+from support.properties import Scene, properties_of
 from support.robots import CACHE, generated
 from support.rolled import rolled_step, run_rolled
 from support.sled import LAWS, MASS, URDF, description, friction, law, sled
 
-from diffpbd.codegen.description.option_words import option_words
 from diffpbd.codegen.description.recipe import default_recipe, with_options
+from diffpbd.codegen.description.recipe_options import option_words
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.graph import joint_step
 from diffpbd.codegen.graph.parameters import alpha_entries
@@ -78,33 +79,8 @@ def test_the_law_is_in_every_function(arm: Robot, alpha: Array) -> None:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_derivatives_of_the_step(state: str, arm: Robot, alpha: Array) -> None:
-    p, pd, u = (np.array(x) for x in STATES[state])
-    jac, by_alpha = arm.jac_joint_step(p, pd, u, H, alpha), arm.jac_alpha_joint_step(p, pd, u, H, alpha)
-    exact = differences(
-        lambda x: {"end": flat(arm.joint_step(x[:, :2], x[:, 2:4], x[:, 4:6], H, x[:, 6:]))},
-        np.concatenate([p, pd, u, alpha]), 2e-4,
-    )["end"]  # fmt: skip
-    found = np.block([
-        [jac.dp_next_dp, jac.dp_next_dpd, jac.dp_next_du, by_alpha.dp_next_dalpha],
-        [jac.dpd_next_dp, jac.dpd_next_dpd, jac.dpd_next_du, by_alpha.dpd_next_dalpha],
-    ])  # fmt: skip
-    worst = Worst(f"derivatives of joint_step, {state}", BAR)
-    worst.see(found, exact, "jacobians")
-    seed = np.array([0.3, -1.0, 0.7, 0.2])
-    vjp = arm.vjp_joint_step(p, pd, u, H, alpha, seed[:2], seed[2:])
-    worst.see(np.concatenate([vjp.p_bar, vjp.pd_bar, vjp.u_bar, vjp.alpha_bar]), seed @ found, "reverse")
-    U, seeds = np.array([u, -u, u, 0.2 * u]), np.random.default_rng(3).normal(size=(2, 5, 2))
-    back = arm.vjp_rollout(p, pd, U, H, alpha, *seeds)
-
-    def total(x: Array) -> dict[str, Array]:
-        P, PD = arm.rollout(x[:, :2], x[:, 2:4], np.tile(U, (len(x), 1, 1)), H, x[:, 4:])
-        return {"loss": (P * seeds[0] + PD * seeds[1]).sum(axis=(1, 2))}
-
-    exact = differences(total, np.concatenate([p, pd, alpha]), 2e-4)["loss"][0]
-    names = ("p0_bar", "pd0_bar", "alpha_bar")
-    worst.see(np.concatenate([getattr(back, k) for k in names]), exact, "rollout")
-    worst.close()
+def test_properties_of_the_step(state: str, arm: Robot, alpha: Array) -> None:
+    properties_of(Scene(arm, *map(np.array, STATES[state]), alpha, H), graph=1e-9)
 
 
 @pytest.mark.parametrize("state", STATES)

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from description.builders import LIMIT, TENSOR, joint, link, robot
-from support.arguments import outputs
 from support.described import Described
 from support.maximal import Array
 from support.motions import samples
-from support.numeric import BAR, Worst, differences
 from support.peer import Peer, runge_kutta
 from support.programs import Programs
+from support.properties import Scene, properties_of
 from support.robots import generated, loaded_alpha
 
 from diffpbd.codegen.graph.joint_step import Residuals
@@ -273,42 +272,7 @@ def test_parameters_are_identified(hand: Robot) -> None:
     assert set(truth) <= fitted and not any(name.endswith((".jr", "coulomb.jk", "viscous.jk")) for name in fitted)
 
 
-def alpha_steps(hand: Robot) -> Array:
-    kinds = {"payload.inertia": 1e-5, "friction.coulomb": 1e-6, "friction.viscous": 1e-5, "friction.transition": 1e-4}
-    return np.array([next((s for k, s in kinds.items() if n.startswith(k)), 1e-3) for n in hand.alpha.names])
-
-
-def test_derivatives(hand: Robot) -> None:
-    """jac_, jac_alpha_ and vjp_joint_step, and vjp_rollout, against differences, with every force."""
-    n, alpha, rng = 3, loaded_alpha(hand.alpha), np.random.default_rng(4)
-    p, pd, u = rng.uniform(-1.0, 1.0, (3, n))
-    x, step = np.concatenate([p, pd, u, alpha]), np.concatenate([np.full(3 * n, 1e-3), alpha_steps(hand)])
-
-    def moved(rows: Array) -> dict[str, Array]:
-        p_next, pd_next = hand.joint_step(rows[:, :n], rows[:, n : 2 * n], rows[:, 2 * n : 3 * n], H, rows[:, 3 * n :])
-        return {"p_next": p_next, "pd_next": pd_next}
-
-    jac, by_alpha = hand.jac_joint_step(p, pd, u, H, alpha), hand.jac_alpha_joint_step(p, pd, u, H, alpha)
-    seeds = dict(zip(("p_next", "pd_next"), rng.normal(size=(2, n)), strict=True))
-    bars = hand.vjp_joint_step(p, pd, u, H, alpha, p_next_bar=seeds["p_next"], pd_next_bar=seeds["pd_next"])
-    worst, pulled = Worst("derivatives of the geared step", BAR), np.zeros(len(x))
-    for name, exact in differences(moved, x, step).items():
-        blocks = [getattr(jac, f"d{name}_d{by}") for by in ("p", "pd", "u")] + [getattr(by_alpha, f"d{name}_dalpha")]
-        worst.see(np.hstack(blocks), exact, name)
-        pulled += seeds[name] @ exact
-    worst.see(np.concatenate([bars.p_bar, bars.pd_bar, bars.u_bar, bars.alpha_bar]), pulled, "vjp")
-    U, P_bar, PD_bar = rng.uniform(-1.0, 1.0, (6, n)), *rng.normal(size=(2, 7, n))
-
-    def loss(rows: Array) -> dict[str, Array]:
-        losses = []
-        for row in rows:
-            P, PD = hand.rollout(row[:n], row[n : 2 * n], row[2 * n : 8 * n].reshape(6, n), H, row[8 * n :])
-            losses.append((P * P_bar).sum() + (PD * PD_bar).sum())
-        return {"loss": np.array(losses)}
-
-    back = outputs(hand.vjp_rollout, hand.vjp_rollout(p, pd, U, h=H, alpha=alpha, P_bar=P_bar, PD_bar=PD_bar))
-    step = np.concatenate([np.full(8 * n, 1e-3), alpha_steps(hand)])
-    exact = differences(loss, np.concatenate([p, pd, U.ravel(), alpha]), step)["loss"][0]
-    found = np.concatenate([np.ravel(back[k]) for k in ("p0_bar", "pd0_bar", "U_bar", "alpha_bar")])
-    worst.see(found, exact, "vjp_rollout")
-    worst.close()
+def test_properties_of_the_step(hand: Robot) -> None:
+    """With every force."""
+    state = np.random.default_rng(4).uniform(-1.0, 1.0, (3, 3))
+    properties_of(Scene(hand, *state, loaded_alpha(hand.alpha), H))

@@ -16,7 +16,8 @@ from support.described import Described
 from support.families import PLAIN, Families
 from support.maximal import Array
 from support.maximal_steps import check_acceleration, follow
-from support.numeric import BAR, Worst, differences
+from support.numeric import differences
+from support.properties import Scene, properties_of
 from support.robots import loaded_alpha
 from support.sprung import PARTS, SPRING, springs, sprung_pendulum
 
@@ -223,54 +224,31 @@ def test_a_swing_keeps_its_energy(arm: Robot) -> None:
 
 
 def test_compiled_steps_and_their_derivatives(arm: Robot) -> None:
-    """joint_step's Jacobians, node_torque, a rollout's reverse mode, and the maximal step's."""
+    """What holds for every step, node_torque, and the maximal step's reverse mode."""
     n, rng = arm.n, np.random.default_rng(7)
     alpha = loaded(arm, ["shoulder"])
     p, pd, u = rng.uniform(-1.0, 1.0, (3, n))
-    jac, by_alpha = arm.jac_joint_step(p, pd, u, H, alpha), arm.jac_alpha_joint_step(p, pd, u, H, alpha)
     at = list(arm.alpha.indices("lever_spring"))
-    assert len(at) == 5 and (np.abs(by_alpha.dpd_next_dalpha[:, at]).max(axis=0) > 1e-7).all()
-    worst = Worst("derivatives of joint_step with a lever spring", BAR)
-
-    def moved(x: Array) -> dict[str, Array]:
-        full = np.tile(alpha, (len(x), 1))
-        full[:, at] = x[:, n:]
-        p_next, pd_next = arm.joint_step(x[:, :n], np.tile(pd, (len(x), 1)), np.tile(u, (len(x), 1)), H, full)
-        return {"p_next": p_next, "pd_next": pd_next}
-
-    found = {
-        "p_next": (jac.dp_next_dp, by_alpha.dp_next_dalpha),
-        "pd_next": (jac.dpd_next_dp, by_alpha.dpd_next_dalpha),
-    }
-    for name, exact in differences(moved, np.concatenate([p, alpha[at]]), 1e-3).items():
-        worst.see(np.hstack([found[name][0], found[name][1][:, at]]), exact, name)
-    worst.close()
-    U = np.tile(u, (6, 1))
-    P, _ = arm.rollout(p, pd, U, H, alpha)
+    columns = properties_of(Scene(arm, p, pd, u, alpha, H), {"lever_spring.stiffness": 1.0, "lever_spring": 1e-3})
+    assert len(at) == 5 and (np.abs(columns[n:, at]).max(axis=0) > 1e-7).all()
+    P, _ = arm.rollout(p, pd, np.tile(u, (6, 1)), H, alpha)
     offset = alpha[list(arm.alpha.indices("torque_offset"))]
     np.testing.assert_allclose(
         arm.node_torque(P[:-2], P[1:-1], P[2:], H, alpha), np.tile(u + offset, (5, 1)), atol=1e-8
     )
-    seeds = rng.normal(size=(2, *P.shape))
-    bars = arm.vjp_rollout(p, pd, U, h=H, alpha=alpha, P_bar=seeds[0], PD_bar=seeds[1])
     stiff = arm.alpha.vector(springs(["shoulder"]))
     xi, seed = arm.fk(p, pd, stiff), rng.normal(size=13 * n)
     vjp = arm.functions["vjp_step_variational_direct"]
     back = outputs(vjp, vjp(xi, u, H, stiff, xi_next_bar=seed))
 
     def loss(x: Array) -> dict[str, Array]:
-        losses, ends = [], []
-        for row in x:
-            full, bare = alpha.copy(), stiff.copy()
-            full[at] = bare[at] = row
-            one, two = arm.rollout(p, pd, U, H, full)
-            losses.append((one * seeds[0]).sum() + (two * seeds[1]).sum())
-            ends.append(arm.step_variational_direct(xi, u, H, bare) @ seed)
-        return {"rollout": np.array(losses), "step": np.array(ends)}
+        full = np.tile(stiff, (len(x), 1))
+        full[:, at] = x
+        return {"step": np.array([arm.step_variational_direct(xi, u, H, row) @ seed for row in full])}
 
-    exact = differences(loss, alpha[at], 1e-3)
-    np.testing.assert_allclose(bars.alpha_bar[at], exact["rollout"][0], rtol=1e-5, atol=1e-7)
-    np.testing.assert_allclose(back["alpha_bar"][at], exact["step"][0], rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(
+        back["alpha_bar"][at], differences(loss, alpha[at], 1e-3)["step"][0], rtol=1e-5, atol=1e-7
+    )
 
 
 @pytest.mark.parametrize("form", ["shooting", "simultaneous"])

@@ -14,10 +14,10 @@ from support.robots import generated, loaded
 import diffpbd
 from diffpbd.runtime.arms import playback
 from diffpbd.runtime.cli import cli
+from diffpbd.runtime.records.messages import Tick
 from diffpbd.runtime.report.figures import MOST_POINTS, beside, curve, new_figure, reached_limits
 from diffpbd.runtime.report.motion import Signal, motion_page
 from diffpbd.runtime.report.movie import MOST_FRAMES, movie, sticks
-from diffpbd.runtime.ros1.messages import Tick
 
 INCHES = 2.0
 

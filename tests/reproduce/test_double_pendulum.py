@@ -15,8 +15,9 @@ from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build
 from diffpbd.runtime import InputError
 from diffpbd.runtime.functions.parameters import ParameterVector
-from diffpbd.runtime.reproduce.double_pendulum import PAPER, Design, Task, _closed_loop, alpha_of_lengths, improve
+from diffpbd.runtime.reproduce.double_pendulum import PAPER, Design, Task, alpha_of_lengths, closed_loop, improve
 from diffpbd.runtime.reproduce.double_pendulum_figure import plot, write_table
+from diffpbd.runtime.reproduce.double_pendulum_open import PRINTED, Choice, try_all
 
 TASK = Task()
 
@@ -61,7 +62,7 @@ def test_the_papers_lengths_and_gains(design: Design) -> None:
 
 
 def test_derivatives_are_exact(pendulum: Any) -> None:
-    turn = _closed_loop(pendulum, Task(h=0.03, period=1.2))
+    turn = closed_loop(pendulum, Task(h=0.03, period=1.2))
     gradient = turn.factory("gradient", ["i0"], ["grad:o0:i0"])
     at, step = np.array([2.8, 0.25]), 1e-6
     found = np.array(gradient(at)).ravel()
@@ -72,10 +73,10 @@ def test_derivatives_are_exact(pendulum: Any) -> None:
 
 
 def test_figure_and_table(design: Design, tmp_path: Path) -> None:
-    plot(tmp_path / "d.png", design)
-    write_table(tmp_path / "d.csv", design)
+    plot(tmp_path / "d.png", {"one": design, "other": design})
+    write_table(tmp_path / "d.csv", {"one": design, "other": design})
     assert (tmp_path / "d.png").stat().st_size > 20_000
-    assert len((tmp_path / "d.csv").read_text().splitlines()) == TASK.steps + 1
+    assert len((tmp_path / "d.csv").read_text().splitlines()) == 2 * TASK.steps + 1
 
 
 def test_work_is_what_the_joints_gain(design: Design) -> None:
@@ -91,3 +92,12 @@ def test_refusals(pendulum: Any) -> None:
     plain = SimpleNamespace(name="plain", alpha={"gravity.z": 0})
     with pytest.raises(InputError, match="--symbolic origin,mass,com,inertia"):
         improve(plain, Task())
+
+
+def test_what_is_open_is_judged_by_all_four_printed_numbers(pendulum: Any) -> None:
+    """A light arm on a quick turn is nearer than the shipped one in 3 s, and still off; the print's own numbers are not."""
+    near, far = try_all(pendulum, [Task(), Task(period=0.5, heavier=0.15)])
+    assert near.task.period == 0.5 and 1.4 < near.off < 1.7 < 4.0 < far.off
+    exact = Choice(Task(), tuple(PRINTED))
+    assert exact.off == pytest.approx(1.0) and Choice(Task(), (1.0, -1.0, 1.0, 1.0)).off == np.inf
+    assert Choice(Task(), (float("nan"), 1.0, 1.0, 1.0)).off == np.inf

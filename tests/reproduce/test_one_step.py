@@ -5,7 +5,7 @@ import pytest
 from support.robots import loaded
 
 from diffpbd.runtime import InputError
-from diffpbd.runtime.reproduce.one_step import STEPS, chosen, ends_of, function_of, label_of, least
+from diffpbd.runtime.reproduce.one_step import STEPS, ends_of, function_of, label_of, least
 
 H = 0.01
 P, PD = np.array([[0.4, -0.7], [1.2, 0.5]]), np.array([[0.3, -1.0], [0.0, 2.0]])
@@ -61,7 +61,5 @@ def test_names() -> None:
         "step_paper_gauss_seidel", "step_paper_jacobi", "step_paper_direct", "step", "joint_step",
     ]  # fmt: skip
     assert label_of(robot, "paper_jacobi") == "Jacobi × 30" and label_of(robot, "joint") == "ours"
-    assert chosen(robot, ()) == ("paper_gauss_seidel", "paper_jacobi", "paper_direct", "joint")
-    assert chosen(robot, ("joint", "paper_direct")) == ("paper_direct", "joint")
     with pytest.raises(InputError, match="no 'paper_jacobo'. Did you mean paper_jacobi"):
         function_of(robot, "paper_jacobo")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from support.robots import loaded
 
+from diffpbd.runtime.reproduce.columns import columns
 from diffpbd.runtime.reproduce.torque_optimum import optima
 from diffpbd.runtime.reproduce.torque_table import GRAVITY
 
@@ -32,11 +33,11 @@ def test_the_optimum_on_the_step_that_made_a_motion_is_the_torque_that_made_it(s
         q[k + 1], dq[k + 1] = robot.joint_state(xi, alpha, q[k])
     tau = np.concatenate([U[:1], 0.5 * (U[1:] + U[:-1]), U[-1:]])
     recording: Any = Recording(time=H * np.arange(9), q=q, dq=dq, tau=tau, rate=1.0 / H)
-    cells = optima(robot, recording, "m", alpha, [step], 8 * H, lambda line: None)
+    cells = optima(columns(robot, [step]), recording, "m", alpha, 8 * H, lambda line: None)
     assert len(cells) == 9 and {c.settings.start for c in cells} == {"zero", "previous", "gravity"}
     by_angle = next(c for c in cells if c.settings.loss == "angle")
     assert by_angle.estimate is not None and by_angle.estimate.unsettled == 0
     np.testing.assert_allclose(by_angle.estimate.u, U, rtol=0, atol=1e-4)
     np.testing.assert_allclose(by_angle.estimate.q, q[:-1], rtol=0, atol=1e-8)
-    other = optima(robot, recording, "m", alpha, ["joint"], 8 * H, lambda line: None)[0]
+    other = optima(columns(robot, ["joint"]), recording, "m", alpha, 8 * H, lambda line: None)[0]
     assert other.estimate is not None and np.abs(other.estimate.u - U).max() > 1e-2  # another step, another torque

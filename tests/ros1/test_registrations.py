@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import click
 import pytest
 
+from diffpbd.runtime.arms.baxter import run as run_baxter
 from diffpbd.runtime.base.errors import GoneError, GraphError, RefusedError
-from diffpbd.runtime.commands import run_baxter
 from diffpbd.runtime.ros1 import Node, registrations
 from diffpbd.runtime.ros1.master import call
 from diffpbd.runtime.ros1.master_server import LocalMaster

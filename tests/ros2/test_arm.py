@@ -16,7 +16,7 @@ from diffpbd.runtime.base.errors import InputError, RefusedError
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.stopping import Phase, Reason
-from diffpbd.runtime.ros1.messages import Header, JointState
+from diffpbd.runtime.records.messages import Header, JointState
 
 MODEL, ROBOT = GravityOwner.MODEL, GravityOwner.ROBOT
 

@@ -16,7 +16,7 @@ from support.lone_ros2 import QOS, Head, Imu, Stamp, States, Torques
 
 from diffpbd.runtime.arms.ros2.link import Ros2Link
 from diffpbd.runtime.arms.ros2.node import Node, domain_of
-from diffpbd.runtime.ros1.messages import JointState
+from diffpbd.runtime.records.messages import JointState
 
 PATIENCE = 10.0  # s
 

@@ -19,8 +19,8 @@ from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.loop.arm import DISABLED, OWN_TIMEOUT, Fault
 from diffpbd.runtime.model.limits import Limits
-from diffpbd.runtime.ros1.joint_states import JointStateReader
-from diffpbd.runtime.ros1.messages import Header, JointState
+from diffpbd.runtime.records.joint_states import JointStateReader
+from diffpbd.runtime.records.messages import Header, JointState
 
 JOINTS = ("arm_s", "arm_e")
 M1, M2, L1, C1, C2, I1, I2, G = 4.0, 1.5, 0.5, 0.25, 0.2, 0.09, 0.03, 9.81

@@ -24,7 +24,7 @@ from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.loop.arm import Fault
-from diffpbd.runtime.ros1.messages import JointState
+from diffpbd.runtime.records.messages import JointState
 from support.bench_arm import LATENCY, Bench, BenchArm, gravity, inertial
 
 

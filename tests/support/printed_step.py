@@ -133,22 +133,26 @@ class Printed:
             inertia = R @ self.arm[i].inertia @ R.T
             w = w0[i] + h * np.linalg.solve(inertia, torque[i] - np.cross(w0[i], inertia @ w0[i]))
             self.q[i] = turned(q0[i], h * w)
-        for _ in range(sweeps):  # statements 10 to 18
-            for solve in (self.positional, self.angular):
-                moves = []
-                for i in range(len(self.arm)):
-                    found = solve(i)
-                    if factor is None:
-                        self.apply(found, 1.0)
-                    moves += found
-                if factor is not None:
-                    self.apply(moves, factor)
+        for _ in range(sweeps):
+            self.sweep(factor)
         result = np.zeros_like(state)
         for i in range(len(self.arm)):  # statements 19 to 25
             turn = times(self.q[i], q0[i] * np.array([1, -1, -1, -1]))
             w = 2 * turn[1:] / h * (1.0 if turn[0] >= 0 else -1.0)
             result[i] = np.concatenate([self.x[i], (self.x[i] - x0[i]) / h, self.q[i], w])
         return result
+
+    def sweep(self, factor: float | None) -> None:
+        """Statements 10 to 18."""
+        for solve in (self.positional, self.angular):
+            moves = []
+            for i in range(len(self.arm)):
+                found = solve(i)
+                if factor is None:
+                    self.apply(found, 1.0)
+                moves += found
+            if factor is not None:
+                self.apply(moves, factor)
 
     def world_inverse(self, i: int) -> Array:
         """I⁻¹ in world axes at the pose of now."""

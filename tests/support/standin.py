@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from diffpbd.runtime.folder.compiler import find_compiler
-from diffpbd.runtime.gpu.robot import compiler as gpu_compiler
-from diffpbd.runtime.gpu.robot import driver as gpu_driver
+from diffpbd.runtime.gpu import compiler as gpu_compiler
+from diffpbd.runtime.gpu import driver as gpu_driver
 
 HERE = Path(__file__).parent / "cuda"
 

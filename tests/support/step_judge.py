@@ -28,6 +28,8 @@ class Judge:
     turning: Any
     alpha: Any
     friction: Sequence[float] = ()
+    bouncing: bool = False
+    """What bounces may be about to meet something: gaps are judged alone."""
 
     def rejects(self, P: Any, PD: Any, U: Any, h: float, impulses: Sequence[Any] = ()) -> Counter[str]:
         """Grounds on which steps of a trajectory are none: P ((k+1) × n_p), PD ((k+1) × n), U (k × n); contacts' impulses."""
@@ -61,6 +63,8 @@ class Judge:
             return 0
         gaps = np.atleast_2d(self.robot.contact_gap(P[1:], alpha=self.alpha))
         deep = gaps.min(axis=1) < -DEPTH
+        if self.bouncing:
+            return int(deep.sum())
         J = np.reshape(self.robot.contact_jacobian(P[1:], alpha=self.alpha), (len(P) - 1, -1, 3, PD.shape[1]))
         closing = np.einsum("kcn,kn->kc", J[:, :, 0], PD[1:])
         rate = 1e-4 * (1.0 + np.abs(PD[1:]).max(axis=1))

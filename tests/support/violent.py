@@ -1,4 +1,4 @@
-"""Violent steps of seven robots: rates up to 20 and more, long steps, high friction, noise of motors."""
+"""Violent steps of seven robots, three of which bounce too: rates up to 20 and more, long steps, high friction, noise."""
 
 from __future__ import annotations
 
@@ -62,6 +62,9 @@ STARTS: dict[str, Start] = {
     "rod": _rod, "stack 1:1000": _stack, "stack 1:3": _stack, "quad": _quad, "triple": _closed, "weld4": _closed,
     "stops": _stops,
 }  # fmt: skip
+BOUNCING = " bouncing"
+"""Ends the name of a kind whose contacts give a share of the rate back, drawn anew for every start."""
+STARTS |= {k + BOUNCING: STARTS[k] for k in ("rod", "stack 1:3", "quad")}
 TORQUE = {"quad": 40.0, "stops": 10.0}
 """[N·m] Noise of the motors."""
 
@@ -83,6 +86,8 @@ class Count:
 
 def robot_of(kind: str, shared: Path) -> Robot:
     name = kind.split()[0]
+    if kind.endswith(BOUNCING):
+        return _bouncing(kind, shared)
     if name != "stack":
         return load(generated(str(shared / "cases" / CASES[kind] / f"{name}.toml"), functions=("joint_step",)))
     folder, ratio = CACHE / "violent" / f"stack_{int(MASSES[kind])}", MASSES[kind]
@@ -99,23 +104,43 @@ def robot_of(kind: str, shared: Path) -> Robot:
     return load(generated(str(folder / f"stack_{int(ratio)}.toml"), functions=("joint_step",)))
 
 
+def _bouncing(kind: str, shared: Path) -> Robot:
+    """The same with restitution: its recipe with a line more for every contact, beside its URDF."""
+    own = kind.removesuffix(BOUNCING)
+    name, folder = kind.split()[0], CACHE / "violent" / kind.replace(" ", "_").replace(":", "_")
+    source = shared / "cases" / CASES.get(own, CASES["rod"])
+    recipe = source / f"{name}.toml"
+    if own in MASSES:
+        robot_of(own, shared)
+        source = CACHE / "violent" / f"stack_{int(MASSES[own])}"
+        recipe = source / f"stack_{int(MASSES[own])}.toml"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.urdf").write_text((source / f"{name}.urdf").read_text())
+    text = recipe.read_text().split("\n", 1)[1].replace("friction = ", "restitution = 0.5\nfriction = ")
+    (folder / f"{name}_bouncing.toml").write_text(text)
+    return load(generated(str(folder / f"{name}_bouncing.toml"), functions=("joint_step",)))
+
+
 def counted(kind: str, robot: Robot, steps: int, seed: int = 0) -> Count:
     """That many violent steps of a kind, and a few more to the end of the last start."""
     rng, count, n = np.random.default_rng(seed), Count(), robot.n
     turning = ~np.isin(np.arange(n), SLIDES.get(kind.split()[0], ()))
-    names = [name for name in robot.alpha.names if name.startswith("contact.friction")]
+    names, bouncing = (
+        [name for name in robot.alpha.names if name.startswith(f"contact.{k}.")] for k in ("friction", "restitution")
+    )
     while count.steps < steps:
         try:
             p, pd = STARTS[kind](robot, rng)
         except SolverError:  # no closed pose nearby
             continue
         friction, h = float(rng.choice([0.3, 0.5, 1.0, 1.5, 2.0])), 10.0 ** rng.uniform(-3, -2)
-        alpha = robot.alpha.vector(dict.fromkeys(names, friction))
+        given = dict.fromkeys(names, friction) | (dict.fromkeys(bouncing, rng.uniform(0.1, 1.0)) if bouncing else {})
+        alpha = robot.alpha.vector(given)
         if names and np.min(robot.contact_gap(p, alpha=alpha)) < 0.0:
             continue
-        U = rng.standard_normal((STEPS, n)) * TORQUE.get(kind, 0.0)
+        U = rng.standard_normal((STEPS, n)) * TORQUE.get(kind.split()[0], 0.0)
         U[:, : len(p) - n and 6] = 0.0  # none on a floating base
-        judge = Judge(robot, turning, alpha, [friction] * len(names))
+        judge = Judge(robot, turning, alpha, [friction] * len(names), bool(bouncing))
         _roll(robot, judge, (p, pd, U, h, alpha), count)
     return count
 

@@ -14,19 +14,10 @@ from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.loop.arm import DISABLED, OWN_TIMEOUT, Clock, Fault, SystemClock
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.model.limits import Limits
-from diffpbd.runtime.ros1 import Node, Publisher, Receipt
-from diffpbd.runtime.ros1.joint_states import JointStateReader
-from diffpbd.runtime.ros1.messages import (
-    AssemblyState,
-    Bool,
-    Empty,
-    Float64,
-    JointCommand,
-    JointState,
-    Message,
-    SEAJointState,
-    UInt16,
-)  # fmt: skip
+from diffpbd.runtime.records.joint_states import JointStateReader
+from diffpbd.runtime.records.messages import JointState, Message, Receipt
+from diffpbd.runtime.ros1 import Node, Publisher
+from diffpbd.runtime.ros1.messages import AssemblyState, Bool, Empty, Float64, JointCommand, SEAJointState, UInt16
 from diffpbd.runtime.ros1.watch import MasterWatch
 
 __all__ = ["ASSEMBLY_TIMEOUT", "DEFAULT_TIMEOUT", "BaxterArm", "Listener", "Robot", "Side", "command_topic"]

@@ -24,10 +24,9 @@ from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.interface.limb_state import LEAP, LimbState, stepped_ahead, stepped_back
 from diffpbd.runtime.loop.arm import OWN_TIMEOUT, Clock, Fault, SystemClock
 from diffpbd.runtime.model.limits import Limits
-from diffpbd.runtime.ros1.messages import Header, JointState
-from diffpbd.runtime.ros1.subscriber import Receipt
+from diffpbd.runtime.records.messages import Header, JointState, Receipt
 
-__all__ = ["STATES_TOPIC", "FrankaArm", "Listener", "is_franka"]
+__all__ = ["STATES_TOPIC", "FrankaArm", "Listener"]
 
 Listener = Callable[[JointState, Receipt], None]
 
@@ -40,11 +39,6 @@ BUSY = 0.001
 MOVING = "Move"
 STATES_TOPIC = "/franka/joint_states"
 """Under which logs have the states."""
-
-
-def is_franka(joints: tuple[str, ...]) -> bool:
-    """Whether these are the joints of a Franka arm."""
-    return len(joints) == 7 and all(name.endswith(f"_joint{k}") for k, name in enumerate(joints, 1))
 
 
 class FrankaArm:

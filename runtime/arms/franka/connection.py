@@ -8,7 +8,10 @@ from typing import Any
 
 from diffpbd.runtime.base.errors import RefusedError
 
-__all__ = ["connect", "real_time_kernel"]
+__all__ = ["HOST_LINE", "connect", "real_time_kernel"]
+
+HOST_LINE = "FR3_HOST="
+"""How the first line of `diffpbd sim-fr3` begins."""
 
 ANSWER = 5.0  # s; a robot answers in some milliseconds
 REAL_TIME = Path("/sys/kernel/realtime")

@@ -23,9 +23,8 @@ from diffpbd.runtime.loop.guard import Guard
 from diffpbd.runtime.loop.motion import Inertial
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.model.limits import Limits
-from diffpbd.runtime.ros1.joint_states import JointStateReader
-from diffpbd.runtime.ros1.messages import JointState
-from diffpbd.runtime.ros1.subscriber import Receipt
+from diffpbd.runtime.records.joint_states import JointStateReader
+from diffpbd.runtime.records.messages import JointState, Receipt
 
 __all__ = ["Ros2Arm", "in_order"]
 

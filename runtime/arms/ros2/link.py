@@ -11,7 +11,7 @@ from cyclonedds.core import DDSException
 from diffpbd.runtime.arms.ros2.messages import DdsJointState, Float64MultiArray, states_of, torques
 from diffpbd.runtime.arms.ros2.node import Node, Sample
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.ros1.messages import JointState
+from diffpbd.runtime.records.messages import JointState
 
 __all__ = ["Link", "Listener", "Ros2Link"]
 

@@ -15,7 +15,7 @@ from cyclonedds.idl.types import float64, int32, sequence, uint32
 from diffpbd.runtime.arms.ros2.quick import read_parts
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import MessageError
-from diffpbd.runtime.ros1.messages import Header, JointState
+from diffpbd.runtime.records.messages import Header, JointState
 
 __all__ = ["DdsJointState", "Float64MultiArray", "joint_state", "states_of", "torques", "values_of"]
 

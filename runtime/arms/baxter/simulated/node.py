@@ -12,17 +12,15 @@ import numpy as np
 
 from diffpbd.runtime.arms.baxter.simulated.robot import SimulatedBaxter
 from diffpbd.runtime.base.latency import Latency
-from diffpbd.runtime.ros1 import Node, Receipt
+from diffpbd.runtime.records.messages import Header, JointState, Message, Receipt
+from diffpbd.runtime.ros1 import Node
 from diffpbd.runtime.ros1.messages import (
     AssemblyState,
     Bool,
     Empty,
     EndpointState,
     Float64,
-    Header,
     JointCommand,
-    JointState,
-    Message,
     SEAJointState,
     UInt16,
 )

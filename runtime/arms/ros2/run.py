@@ -1,0 +1,144 @@
+"""`diffpbd run ROBOT --ros2`: the topics of an effort interface, and what has to be said about the arm behind it."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
+
+import click
+import numpy as np
+
+from diffpbd.runtime.arms.attached import Attached, Kind, simulator
+from diffpbd.runtime.base.arrays import FloatArray, within
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.folder.locate import find_description
+from diffpbd.runtime.loop.arm import Arm
+from diffpbd.runtime.loop.configuration import Configuration, gravity_model, inertial_model
+from diffpbd.runtime.loop.ownership import sole_program
+from diffpbd.runtime.loop.recorder import Recorder
+from diffpbd.runtime.model.robot import Robot
+
+__all__ = ["COMMANDS", "DOMAIN_LINE", "KIND", "STATES", "options"]
+
+STATES, COMMANDS = "/joint_states", "/effort_controller/commands"
+"""Topics by default: those of a joint_state_broadcaster, and of a controller that is called effort_controller."""
+DOMAIN_LINE = "ROS_DOMAIN_ID="
+"""How the first line of `diffpbd sim` begins."""
+STIFFEST = 0.6
+"""1/rad; share of a joint's effort limit that a radian may take: Baxter's shoulder has that."""
+QUICKEST = 10.0
+"""1/s; the frequency of a joint with the model's inertia, critically damped: joint states may come at 100 Hz."""
+ANY = "any"
+DOMAINS = range(60, 102)
+"""Domains for a simulated arm of our own, off those that robots are usually in."""
+
+
+def options(function: Any) -> Any:
+    """The options of such an arm."""
+    several: tuple[Callable[[Any], Any], ...] = (
+        click.option("--ros2", is_flag=True, help="Any arm with an effort interface, over ROS 2 (docs/ros2.md)."),
+        click.option("--states", default=STATES, metavar="TOPIC", help="ROS 2: sensor_msgs/JointState of the arm."),
+        click.option("--commands", default=COMMANDS, metavar="TOPIC", help="ROS 2: std_msgs/Float64MultiArray, torques."),
+        click.option(
+            "--command-joints", metavar="NAMES",
+            help="ROS 2: the controller's parameter joints, by commas (default: the robot's order).",
+        ),
+    )  # fmt: skip
+    for option in reversed(several):
+        function = option(function)
+    return function
+
+
+def _expect(words: dict[str, Any], told: Collection[str]) -> None:
+    """An error for what is not said, or what such an arm does not have."""
+    if words["enable"]:
+        raise click.UsageError("--enable: not for an arm over ROS 2, whose enabling is its own.")
+    if words["robot_node"] not in (None, ANY):
+        raise click.UsageError(f"--robot-node: over ROS 2 expected {ANY!r}, found {words['robot_node']!r}.")
+    if "gravity" not in told:
+        raise click.UsageError(
+            "--ros2: who holds the arm against gravity? --gravity robot where the robot adds it to what it is told (as UR's "
+            "and Franka's torque modes do), --gravity model where a commanded zero lets the arm fall (as in Gazebo)."
+        )
+
+
+@contextlib.contextmanager
+def _attach(robot: Robot, configuration: Configuration, words: Mapping[str, Any]) -> Iterator[Attached]:
+    """The arm's topics, or those of a simulated one."""
+    _expect_arm(robot)
+    from diffpbd.runtime.arms.ros2.arm import Ros2Arm, in_order
+    from diffpbd.runtime.arms.ros2.link import Ros2Link
+    from diffpbd.runtime.arms.ros2.node import Node, domain_of
+
+    states, commands = words["states"], words["commands"]
+    text = words["command_joints"]
+    order = None if text is None else tuple(name.strip() for name in text.split(","))
+    in_order(robot.joints, order)
+    models = words["gravity"] == "model"
+    with contextlib.ExitStack() as stack:
+        domain = domain_of()
+        if words["sim"]:
+            domain = stack.enter_context(_simulated(robot.name, words))
+        stack.enter_context(sole_program(f"ros2 domain {domain} {commands}"))
+        own = gravity_model(robot, configuration.alpha)
+
+        def holding(q: FloatArray) -> FloatArray:
+            return own(q) if models else np.zeros(robot.n)
+
+        def arm(recorder: Recorder | None) -> Arm:
+            made = Ros2Arm(
+                Ros2Link(Node(domain, local=words["sim"]), states, commands), robot.joints, configuration.limits, holding,
+                inertial_model(robot, configuration.alpha), order=order, any_listener=words["robot_node"] == ANY,
+            )  # fmt: skip
+            made.listener = None if recorder is None else recorder.message
+            return made
+
+        yield Attached(configuration, arm)
+
+
+def _expect_arm(robot: Robot) -> None:
+    """An error where the robot is none whose every joint turns and has a motor."""
+    facts = robot.manifest.robot
+    if facts.base_joint or facts.loops or facts.passive:
+        raise InputError(
+            f"{robot.name} has a base that moves, or closed loops; expected an arm with a motor in every joint."
+        )
+    slides = [joint.name for joint in facts.joints if joint.unit != "rad"]
+    if slides:
+        raise InputError(f"{', '.join(slides)} slide; expected joints that turn: the reflexes' thresholds are angles.")
+
+
+@contextlib.contextmanager
+def _simulated(name: str, words: Mapping[str, Any]) -> Iterator[int]:
+    """A simulated arm of a shipped description in a process of its own; the domain that it is in."""
+    try:
+        find_description(name)
+    except InputError as error:
+        raise InputError(
+            f"--sim: {error} Simulate it on its own, with `diffpbd sim FILE.urdf`, and run without --sim."
+        ) from None
+    call = (
+        "sim", "--no-live", name, "--local", "--domain", str(random.choice(DOMAINS)), "--gravity", words["gravity"],
+        "--states", words["states"], "--commands", words["commands"],
+        *(("--command-joints", words["command_joints"]) if words["command_joints"] else ()),
+    )  # fmt: skip
+    with simulator(call, DOMAIN_LINE) as domain:
+        yield int(domain)
+
+
+def _gains(robot: Robot, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """By the model's inertia in the middle of the limits."""
+    own, zero = robot.limits, np.zeros(robot.n)
+    inertial = inertial_model(robot, alpha)
+    middle = within(zero, own.lower, own.upper)
+    inertia = np.array([inertial(middle, zero, axis)[k] for k, axis in enumerate(np.eye(robot.n))])
+    stiffness = np.minimum(STIFFEST * own.effort, inertia * QUICKEST**2)
+    return stiffness, 2.0 * np.sqrt(stiffness * inertia)
+
+
+KIND = Kind(
+    "an arm over ROS 2", ("states", "commands", "command_joints"), lambda robot, words: bool(words["ros2"]), _expect, _attach,
+    _gains, suppresses=False,
+)  # fmt: skip

@@ -1,0 +1,66 @@
+"""An option, declared once: as a field of the dataclass of a job, with its default.
+
+From there follow the option of the command (`commands/derived.py`), the keyword in Python and its type
+(`api/keyword_types.pyi`), the entry of `--config`, and how each door spells it in a message.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass
+from typing import Any
+
+from diffpbd.runtime.base.errors import InputError
+
+__all__ = ["Option", "expect", "option", "options_of"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """`help` says what it is; `flag` is its word on the command line where that is not its name; `choices` are its values;
+    `span` both ends of a number, the lower one itself `open` or not; `unit` for a message. `parse` makes a value of what a
+    command line has, a ValueError refuses it; several words make one value where it is `many`.
+    """
+
+    help: str
+    flag: str = ""
+    choices: tuple[str, ...] = ()
+    span: tuple[float, float] | None = None
+    open: bool = False
+    unit: str = ""
+    metavar: str | None = None
+    parse: Callable[[Any], Any] | None = None
+    many: bool = False
+
+    def word(self, name: str) -> str:
+        """The option of a field."""
+        return self.flag.split("/")[0] or f"--{name.replace('_', '-')}"
+
+
+def option(help: str, default: Any = MISSING, *, make: Any = MISSING, **how: Any) -> Any:
+    """A field with its default, or what makes it."""
+    return dataclasses.field(default=default, default_factory=make, metadata={"option": Option(help, **how)})
+
+
+def options_of(
+    record: Any, table: Mapping[str, Option] | None = None
+) -> Iterator[tuple[dataclasses.Field[Any], Option]]:
+    """Every field of a dataclass that is an option of a command: it says so itself, or a `table` does."""
+    for field in dataclasses.fields(record):
+        own: Option | None = field.metadata.get("option") if table is None else table.get(field.name)
+        if own is not None:
+            yield field, own
+
+
+def expect(record: Any) -> None:
+    """Refuses a value that is none of the choices, or a number outside of its span."""
+    for field, own in options_of(record):
+        value, word = getattr(record, field.name), own.word(field.name)
+        if own.choices and value is not None:
+            for one in (value,) if isinstance(value, str) or not isinstance(value, Sequence) else value:
+                if one not in own.choices:
+                    raise InputError(f"{word}: expected {' or '.join(own.choices)}, found {one!r}.")
+        elif own.span and value is not None and not own.span[0] <= value <= own.span[1]:  # NaN too
+            low, high = own.span
+            raise InputError(f"{word}: expected {low:g} to {high:g}{own.unit and f' {own.unit}'}, found {value:g}.")

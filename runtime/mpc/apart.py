@@ -1,0 +1,77 @@
+"""Distances that a plan keeps: how far links stay from each other and from obstacles, at what price."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.model.clearance import obstacles
+from diffpbd.runtime.model.robot import Robot
+
+__all__ = ["HARD_PRICE", "SOFT_PRICE", "Apart", "kept_apart", "place"]
+
+SOFT_PRICE = 1e4
+"""[cost per m] Price of a metre less: above the multipliers of ordinary tracking costs, as that of a joint's bound is where a
+radian moves a distance by 10 cm."""
+HARD_PRICE = 1e5
+"""[cost per m] The same of what may not be missed: what more brings is rounding."""
+
+
+class Apart:
+    """What the emitted solver takes: `numbers` (least distance [m], price, whether it is hard) and obstacles, columns one after
+    another. All are changed in place, so that back ends may hold them."""
+
+    def __init__(self, robot: Robot, alpha: FloatArray, least: float, price: float | None, hard: bool) -> None:
+        """Of a robot that was generated with `--clearance`; no obstacle is there."""
+        self.robot, self.alpha = robot, alpha
+        own = HARD_PRICE if hard else SOFT_PRICE
+        self.numbers = np.array([least, own if price is None else price, float(hard)])
+        if not (np.isfinite(self.numbers).all() and self.numbers[1] > 0.0):
+            raise InputError(
+                f"MPC: clearance {least!r} at clearance_price {price!r}; expected a finite number [m] and one above 0 "
+                "[cost per m]."
+            )
+        self.obstacles = {kind: np.ascontiguousarray(x.T) for kind, x in obstacles(robot).items()}
+
+    @classmethod
+    def none(cls, robot: Robot, alpha: FloatArray) -> Apart:
+        """Nothing is kept."""
+        found = cls(robot, alpha, 0.0, None, hard=False)
+        found.numbers[1] = 0.0
+        return found
+
+    def place(self, given: Mapping[str, npt.ArrayLike]) -> None:
+        """Obstacles as they are now, rows as `diffpbd.runtime.model.clearance.obstacles` takes them; the others are gone."""
+        for kind, x in obstacles(self.robot, **given).items():
+            self.obstacles[kind][:] = x.T
+
+    def distances(self, P: FloatArray) -> FloatArray:
+        """(poses, distances) [m] at P (poses, n_p)."""
+        given: dict[str, Any] = {k: np.broadcast_to(x.T, (len(P), *x.T.shape)) for k, x in self.obstacles.items()}
+        found: FloatArray = np.asarray(self.robot.function("clearance")(P, **given, alpha=self.alpha))
+        return found
+
+    def penalty(self, P: FloatArray) -> float:
+        """Cost of being too near at poses."""
+        least, price = self.numbers[:2]
+        return float(price * np.maximum(least - self.distances(P), 0.0).sum()) if price else 0.0
+
+
+def kept_apart(robot: Robot, alpha: FloatArray, least: float | None, price: float | None, hard: bool) -> Apart | None:
+    """Of a robot with distances; None of others, which are refused where something is asked."""
+    if robot.manifest.clearance is None and least is None:
+        return None
+    return Apart.none(robot, alpha) if least is None else Apart(robot, alpha, least, price, hard)
+
+
+def place(robot: Robot, apart: Apart | None, given: Mapping[str, npt.ArrayLike]) -> None:
+    """`Apart.place` of a plan's distances; an InputError where the robot has none."""
+    if apart is None:
+        obstacles(robot, **given)
+    else:
+        apart.place(given)

@@ -1,0 +1,84 @@
+/* Rows of mpc_rows.h from distances of the iterate, and what is said of a plan's. */
+
+#if DISTANCES
+#define MISSED 1e-3 /* m: what a plan may be nearer than a hard row asks: the curvature that one program does not see */
+
+/* All distances at a position, with derivatives (DISTANCES x N) where `J` is not null; 0 where one is no number. */
+static int distances(const Call *a, const double *p, double *d, double *J) {
+  const double *in[2 + OBSTACLES];
+  double *out[2];
+  int i;
+  in[0] = p;
+  for (i = 0; i < OBSTACLES; i++) in[1 + i] = a->obstacles[i];
+  in[1 + OBSTACLES] = a->alpha;
+  out[0] = d, out[1] = J;
+  if ((J ? ROBOT(jac_clearance)(in, out, a->w->kernel) : ROBOT(clearance)(in, out, a->w->kernel)) != 0) return 0;
+  return all_finite(d, DISTANCES);
+}
+
+/* Rows of the stage that ends in node k + 1, about its iterate s->x; 0 where a distance is no number. */
+static int near_rows(const Call *a, Problem *o, int k) {
+  Stage *s = &o->stage[k];
+  double *d = a->w->distances, *J = a->w->slopes;
+  int which[NEAR], count = 0, r, i;
+  if (!o->near) return 1;
+  if (!distances(a, a->P + (ptrdiff_t)(k + 1) * NP, d, J)) return 0;
+  for (r = 0; r < DISTANCES; r++) { /* sorted by distance, the NEAR least are kept */
+    if (count == NEAR && !(d[r] < d[which[NEAR - 1]])) continue;
+    if (count < NEAR) count++;
+    for (i = count - 1; i > 0 && d[r] < d[which[i - 1]]; i--) which[i] = which[i - 1];
+    which[i] = r;
+  }
+  for (r = 0; r < NEAR; r++) {
+    for (i = 0; i < N; i++) s->J[i + N * r] = J[which[r] + DISTANCES * i];
+    s->room[r] = d[which[r]] + near_side(s, s->x, r) - o->apart[LEAST];
+  }
+  return 1;
+}
+
+/* What the iterate costs by being too near in node k; -1 where a distance is no number. */
+static double near_merit(const Call *a, const Problem *o, int k) {
+  double sum = 0.0, *d = a->w->distances;
+  int r;
+  if (!o->near) return 0.0;
+  if (!distances(a, a->P + (ptrdiff_t)k * NP, d, 0)) return -1.0;
+  for (r = 0; r < DISTANCES; r++)
+    if (d[r] < o->apart[LEAST]) sum += o->apart[PRICE] * (o->apart[LEAST] - d[r]);
+  return sum;
+}
+
+/* Takes what is asked of distances, in[0], and the obstacles; 0 where that is no number. With a price of 0 there are no rows. */
+static int near_begin(Call *a, Problem *o, const double *const *in) {
+  int i;
+  o->apart = in[0];
+  a->obstacles = in + 1;
+  for (i = 0; i < OBSTACLES; i++)
+    if (!all_finite(a->obstacles[i], (size_t)obstacle_sizes[i])) return 0;
+  if (!all_finite(o->apart, 3) || o->apart[PRICE] < 0.0) return 0;
+  o->near = o->apart[PRICE] > 0.0 ? NEAR : 0;
+  return !o->near || distances(a, a->p, a->w->first, 0);
+}
+
+/* Tells the least distance of the plan's nodes; whether every hard row is held: no distance less than asked, or, where it is less at
+ * the start, than it is there. */
+static int near_held(const Call *a, const Problem *o) {
+  const double *first = a->w->first;
+  double *d = a->w->distances, *least = a->info + LEAST_DISTANCE;
+  int k, r, held = 1;
+  *least = C_MPC_NONE;
+  for (k = 1; k <= o->count && o->near; k++) {
+    if (!distances(a, a->P + (ptrdiff_t)k * NP, d, 0)) return 0;
+    for (r = 0; r < DISTANCES; r++) {
+      const double asked = first[r] < o->apart[LEAST] ? first[r] : o->apart[LEAST];
+      if (d[r] < *least) *least = d[r];
+      if (o->apart[HARD] > 0.0 && d[r] < asked - MISSED) held = 0;
+    }
+  }
+  return held;
+}
+#else
+#define near_rows(a, o, k) 1
+#define near_merit(a, o, k) 0.0
+#define near_begin(a, o, in) ((o)->near = 0, 1)
+#define near_held(a, o) 1
+#endif

@@ -1,0 +1,6 @@
+#include "model.h"
+#define HASH "none"
+#define ABI 1
+#define MOST_ARGUMENTS 16
+#define LANES 0
+static const double alpha_default[] = {2.0, 0.3};

@@ -1,0 +1,20 @@
+/* A block that slides along x, with viscous friction. */
+#ifndef ROBOT_INCLUDED
+#define ROBOT_INCLUDED
+
+typedef int own_function_type(const double *const *in, double *const *out, double *work);
+typedef own_function_type *own_function;
+
+own_function_type own_joint_step, own_jac_joint_step, own_jac_kicked_step, own_gravity, own_spring_torque, own_friction_torque;
+own_function_type own_tip_pose, own_tip_jacobian;
+int own_mpc(int steps, const double *const *in, double *const *out, double *work);
+int own_mpc_work_size(int steps);
+int own_estimate_torque(int steps, const double *const *in, double *const *out, double *work);
+int own_estimate_torque_work_size(int steps);
+long own_map(own_function fn, int n_in, const int *in_size, const double *const *in, int n_out, const int *out_size,
+             double *const *out, long rows, double *work);
+const char *own_hash(void), *own_path(void);
+int own_abi(void), own_set_path(const char *name);
+void own_alpha_defaults(double *alpha);
+
+#endif

@@ -1,0 +1,131 @@
+"""Plain C of templates/ on two robots by hand (tests/c): a pendulum and a block that slides, without a generator."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.imports import ROOT
+
+from diffpbd.codegen.emit.c_writer import literal
+from diffpbd.codegen.emit.constants import STATUS_NAMES
+from diffpbd.codegen.emit.folder import ALL_CONSTANTS
+
+HERE, TEMPLATES = ROOT / "tests" / "c", ROOT / "templates"
+ROBOTS = {
+    "pendulum": ("joint_step.c",),
+    "block": ("mpc.c", "torque_estimation.c", "common.c"),
+}
+"""By robot the sources that its test.c calls."""
+STRICT = "-std=c99 -pedantic -Wall -Wextra -Wconversion -Werror -Wno-unused-function -DDIFFPBD_PORTABLE".split()
+COVERED = {
+    "pendulum": {"joint_step.c": 90, "rollout.h": 65, "adjoint.h": 90},
+    "block": {
+        "mpc.c": 90, "mpc_qp.h": 95, "mpc_riccati.h": 95, "mpc_linearise.h": 90, "mpc_products.h": 80,
+        "torque_estimation.h": 95, "rows.h": 100,
+    },
+}  # fmt: skip
+"""Lines of a file that its robot runs, at least [%]; others are of more coordinates and of what other robots have."""
+CHECKS = (
+    "-*,clang-analyzer-*,-clang-analyzer-security.insecureAPI.*,-clang-analyzer-deadcode.DeadStores,bugprone-*,-bugprone-easily-swappable-parameters,"
+    "-bugprone-implicit-widening-of-multiplication-result,-bugprone-macro-parentheses,-bugprone-narrowing-conversions,"
+    "-bugprone-reserved-identifier,-bugprone-suspicious-include"
+)
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of numbers.h: constants and statuses, as a generated model.h has them."""
+    folder = tmp_path_factory.mktemp("numbers")
+    lines = [
+        f"#define C_{c.name.upper()} {c.value if isinstance(c.value, int) else literal(c.value)}" for c in ALL_CONSTANTS
+    ]
+    lines += [f"#define STATUS_{name} {number}" for number, name in STATUS_NAMES.items()]
+    (folder / "numbers.h").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def sources(robot: str) -> list[str]:
+    own = sorted(str(path) for path in (HERE / robot).glob("*.c"))
+    return [*(str(TEMPLATES / name) for name in ROBOTS[robot]), *own]
+
+
+def includes(robot: str, numbers: Path) -> list[str]:
+    return [f"-I{folder}" for folder in (HERE / robot, HERE, numbers, TEMPLATES)]
+
+
+def run(robot: str, numbers: Path, where: Path, *options: str, compiler: str = "gcc") -> None:
+    """Compiles the tests of a robot and runs them."""
+    command = [compiler, *STRICT, *options, *includes(robot, numbers), *sources(robot), "-lm", "-o", str(where / robot)]
+    made = subprocess.run(command, cwd=where, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    done = subprocess.run([str(where / robot)], cwd=where, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_under_address_and_undefined(robot: str, numbers: Path, tmp_path: Path) -> None:
+    run(
+        robot,
+        numbers,
+        tmp_path,
+        "-g",
+        "-O1",
+        "-fsanitize=address,undefined,float-cast-overflow",
+        "-fno-sanitize-recover=all",
+    )
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_in_two_threads(robot: str, numbers: Path, tmp_path: Path) -> None:
+    objects = []
+    for source in [*sources(robot), str(HERE / "threads.c")]:
+        renamed = [] if source.endswith("threads.c") else ["-Dmain=run"]
+        objects.append(str(tmp_path / f"{len(objects)}.o"))
+        command = ["gcc", "-std=gnu99", "-g", "-O1", "-fsanitize=thread", "-DTHREADS", "-DDIFFPBD_PORTABLE", *renamed]
+        subprocess.run([*command, *includes(robot, numbers), "-c", source, "-o", objects[-1]], check=True)
+    subprocess.run(["gcc", "-fsanitize=thread", *objects, "-lm", "-lpthread", "-o", str(tmp_path / robot)], check=True)
+    done = subprocess.run([str(tmp_path / robot)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_lines_that_are_run(robot: str, numbers: Path, tmp_path: Path) -> None:
+    run(robot, numbers, tmp_path, "-O0", "--coverage")
+    notes = [str(path) for path in tmp_path.glob("*.gcno")]
+    told = subprocess.run(["gcov", *notes], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    found = {
+        Path(name).name: float(share)
+        for name, share in re.findall(r"File '([^']+)'\nLines executed:([\d.]+)% of \d+", told)
+        if Path(name).parent == TEMPLATES
+    }
+    print(*(f"{name} {share} %" for name, share in sorted(found.items())), sep="\n")
+    low = {name: found.get(name) for name, least in COVERED[robot].items() if found.get(name, 0.0) < least}
+    assert not low, low
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_clang(robot: str, numbers: Path, tmp_path: Path) -> None:
+    """As C99 with every warning, and what clang-tidy says."""
+    if shutil.which("clang") is None:
+        pytest.skip("no clang")
+    run(robot, numbers, tmp_path, "-O0", compiler="clang")
+    if shutil.which("clang-tidy") is None:
+        pytest.skip("no clang-tidy")
+    own = [str(TEMPLATES / name) for name in ROBOTS[robot]]
+    command = [
+        "clang-tidy",
+        "--quiet",
+        f"--checks={CHECKS}",
+        "--header-filter=templates/",
+        "--warnings-as-errors=*",
+        *own,
+    ]
+    told = subprocess.run(
+        [*command, "--", "-std=c99", "-DDIFFPBD_PORTABLE", *includes(robot, numbers)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert told.returncode == 0, told.stdout

@@ -1,0 +1,238 @@
+"""Contacts that bounce: closed forms of a ball, a rod and a row of balls, derivatives, and that nothing gains energy."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from support.mechanisms import Mechanism, joint
+from support.robots import CACHE, generated
+from support.touching import RADIUS, TABLE, ball, contact, inertial, rod
+
+from diffpbd.runtime import Robot, load
+
+G, HEAVY = 9.81, (1.0, 0.5, 2.0, 0.25)
+"""[m/s²]; [kg] of the balls in a row."""
+
+
+def row_of_balls() -> tuple[Mechanism, str]:
+    """On slides along x, frictionless, the last against a wall."""
+    limit, count = '<limit lower="-9" upper="9" effort="1" velocity="1"/>', len(HEAVY)
+    names = [f"b{k}" for k in range(count)]
+    links = [f'<link name="{name}">{inertial(m, (0.01,) * 3)}</link>' for name, m in zip(names, HEAVY, strict=True)]
+    slides = [joint(f"x_{k}", "base", k, (0, 0, 0), (1, 0, 0), kind="prismatic", limit=limit) for k in names]
+    wall = {"name": "wall", "point": (1.2, 0.0, 0.0), "normal": (-1.0, 0.0, 0.0)}
+    touching = [
+        contact(k, k, (0.0, 0.0, 0.0), RADIUS, other, 0.0) for k, other in zip(names, [*names[1:], "wall"], strict=True)
+    ]
+    return Mechanism(links, slides, [], {}, planes=[wall], contacts=touching), ""
+
+
+def under_a_ceiling() -> tuple[Mechanism, str]:
+    """A ball between two planes."""
+    mechanism, line = ball()
+    mechanism.planes = [TABLE, {"name": "ceiling", "point": (0.0, 0.0, 0.5), "normal": (0.0, 0.0, -1.0)}]
+    mechanism.contacts[0]["against"] = ["table", "ceiling"]
+    return mechanism, line
+
+
+def smooth_rod() -> tuple[Mechanism, str]:
+    mechanism, line = rod()
+    for touching in mechanism.contacts:
+        touching["friction"] = 0.0
+    return mechanism, line
+
+
+MADE = {"ball": ball, "rod": rod, "smooth_rod": smooth_rod, "row": row_of_balls, "between": under_a_ceiling}
+
+
+@cache
+def made(name: str, restitution: float | None = 0.5) -> Robot:
+    folder = CACHE / "touching"
+    folder.mkdir(parents=True, exist_ok=True)
+    mechanism, line = MADE[name]()
+    for touching in mechanism.contacts:
+        if restitution is not None:
+            touching["restitution"] = restitution
+    path = mechanism.write(folder, name if restitution is None else f"bouncing_{name}", line)
+    return load(generated(str(path), functions=("joint_step", "jac_alpha_joint_step")))
+
+
+def given(r: Robot, e: float, **more: float) -> Any:
+    bouncing = {k: e for k in r.alpha.names if k.startswith("contact.restitution.")}
+    return r.alpha.vector(bouncing | {"contact.slip": 1e-7} | {k.replace("__", "."): v for k, v in more.items()})
+
+
+@pytest.mark.parametrize("h", [0.01, 0.0027])
+@pytest.mark.parametrize("e", [0.5, 0.8, 1.0])
+def test_a_ball_bounces_as_high_and_as_late_as_mechanics_says(e: float, h: float) -> None:
+    r, top = made("ball"), 1.0
+    P, PD = r.rollout([0, top + RADIUS, 0], np.zeros(3), np.zeros((round(1.7 / h), 3)), h=h, alpha=given(r, e))
+    when = h * np.arange(len(P))
+    fall = np.sqrt(2 * top / G)
+    hits = np.cumsum([fall, *[2 * e**k * fall for k in range(1, 9)]])
+    for n in range({0.5: 4, 0.8: 2, 1.0: 2}[e]):
+        in_flight = (when > hits[n] + h) & (when < min(hits[n + 1], when[-1]))
+        height, rate = P[in_flight, 1] - RADIUS, PD[in_flight, 1]
+        assert in_flight.sum() > 3
+        np.testing.assert_allclose(height + rate**2 / (2 * G), top * e ** (2 * n + 2), rtol=0, atol=1e-7)
+        np.testing.assert_allclose(when[in_flight] - hits[n], (e ** (n + 1) * G * fall - rate) / G, rtol=0, atol=1e-6)
+
+
+def test_a_ball_comes_to_rest() -> None:
+    r = made("ball")
+    P, PD = r.rollout([0, 0.2 + RADIUS, 0], np.zeros(3), np.zeros((200, 3)), h=0.01, alpha=given(r, 0.6))
+    assert abs(PD[-1]).max() < 1e-6
+    assert abs(P[-1, 1] - RADIUS) < 1e-7
+
+
+def test_a_gradient_knows_of_the_time_of_bounces() -> None:
+    """Height after two bounces by the height of the fall: a step that only changed rates at its end would say nothing of it."""
+    r, e, h, steps = made("ball"), 0.8, 0.01, 100
+    alpha = given(r, e)
+
+    def height(top: float, e: float) -> float:
+        t, v = steps * h - np.sqrt(2 * top / G), e * np.sqrt(2 * top * G)
+        while t > 2 * v / G:
+            t, v = t - 2 * v / G, e * v
+        return float(v * t - G * t * t / 2)
+
+    P, _ = r.rollout([0, 1.0 + RADIUS, 0], np.zeros(3), np.zeros((steps, 3)), h=h, alpha=alpha)
+    assert P[-1, 1] - RADIUS == pytest.approx(height(1.0, e), abs=1e-6)
+    bar = np.zeros((steps + 1, 3))
+    bar[-1, 1] = 1.0
+    v = r.vjp_rollout(
+        [0, 1.0 + RADIUS, 0], np.zeros(3), np.zeros((steps, 3)), P_bar=bar, PD_bar=0 * bar, h=h, alpha=alpha
+    )
+    d = 1e-6
+    assert v.p0_bar[1] == pytest.approx((height(1 + d, e) - height(1 - d, e)) / (2 * d), abs=1e-4)
+    by_e = v.alpha_bar[r.alpha.names.index("contact.restitution.ball")]
+    assert by_e == pytest.approx((height(1, e + d) - height(1, e - d)) / (2 * d), abs=1e-4)
+
+
+@pytest.mark.parametrize("e", [0.7, 1.0])
+def test_balls_in_a_row(e: float) -> None:
+    """They meet one after another, the last one the wall, and again: rates and places in closed form."""
+    r, h = made("row"), 0.003
+    x, v, t, end = np.array([0.0, 0.25, 0.5, 0.75]), np.array([2.0, 0.0, 0.0, 0.0]), 0.0, 0.6
+    P, PD = r.rollout(x, v, np.zeros((round(end / h), 4)), h=h, alpha=given(r, e))
+    m, hits = np.array([*HEAVY, np.inf]), 0
+    while True:
+        rates = -np.diff([*v, 0.0])
+        gaps = np.diff([*x, 1.2 + RADIUS]) - 2 * RADIUS
+        wait = np.where(rates > 1e-12, gaps / np.where(rates > 1e-12, rates, 1), np.inf)
+        k = int(np.argmin(wait))
+        if t + wait[k] > end:
+            break
+        x, t, hits = x + v * wait[k], t + wait[k], hits + 1
+        push = (1 + e) * rates[k] / (1 / m[k] + 1 / m[k + 1])
+        v[k] -= push / m[k]
+        if k + 1 < len(v):
+            v[k + 1] += push / m[k + 1]
+    assert hits >= 5
+    np.testing.assert_allclose(PD[-1], v, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(P[-1], x + v * (end - t), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("e", [0.6, 0.95])
+def test_a_spinning_rod(e: float) -> None:
+    """Its tip meets the table: Newton's law there, at the pose of the impact; the step knows that of its start, so the error is
+    of first order, 1.1 m/s (or rad/s) a second of step at most."""
+    r, turn, v = made("smooth_rod"), 0.5, np.array([0.3, -1.0, 2.0])
+    alpha, at = given(r, e, gravity__z=0.0), np.array([0.0, np.sin(turn) + 0.02, turn])
+    k = int(np.argmin(abs(r.contact_gap(at))))
+    J = np.reshape(r.contact_jacobian(at), (-1, 3, 3))[k, 0]
+    back = J / [1.0, 1.0, 1 / 3]
+    wanted = v - back * (1 + e) * (J @ v) / (J @ back)
+    errors = []
+    for h in (0.01, 0.005, 0.0025):
+        ends = []
+        for phase in np.linspace(0, 1, 7)[:-1]:
+            ends.append(r.rollout(at - v * (0.03 + phase * h), v, np.zeros((round(0.08 / h), 3)), h=h, alpha=alpha)[1])
+        errors.append(max(abs(PD[-1] - wanted).max() for PD in ends))
+        assert max(np.diff(PD**2 @ [0.5, 0.5, 1 / 6]).max() for PD in ends) < 1e-6
+        assert errors[-1] <= 1.1 * h
+    ratios = [one / other for one, other in zip(errors, errors[1:], strict=False)]
+    assert all(1.7 < ratio < 2.7 for ratio in ratios), errors
+
+
+def test_energy_between_floor_and_ceiling() -> None:
+    """With e = 1 it is kept, also where gravity works while the ball is thrown back down."""
+    r, h = made("between"), 0.01
+    P, PD = r.rollout([0, 0.3, 0], [0, 4.0, 0], np.zeros((300, 3)), h=h, alpha=given(r, 1.0))
+    energy = G * P[:, 1] + PD[:, 1] ** 2 / 2
+    assert np.count_nonzero(np.diff(np.sign(PD[:, 1]))) > 20
+    assert abs(energy - energy[0]).max() < 1e-6
+
+
+def test_without_restitution_nothing_changes() -> None:
+    """A contact whose restitution is 0 ends a step where one without that entry does."""
+    p, pd = [0, 0.1 + 1e-3, 0], [1.0, -2.0, 3.0]
+    own = made("rod").rollout([0, 0.3, 0.2], pd, np.zeros((80, 3)), h=0.01, alpha=given(made("rod"), 0.0))
+    plain = made("rod", None).rollout([0, 0.3, 0.2], pd, np.zeros((80, 3)), h=0.01, alpha={"contact.slip": 1e-7})
+    for one, other in zip(own, plain, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-13)
+    assert np.array_equal(
+        made("ball").joint_step(p, pd, np.zeros(3), alpha=given(made("ball"), 0.0))[1],
+        made("ball", None).joint_step(p, pd, np.zeros(3), alpha={"contact.slip": 1e-7})[1],
+    )
+
+
+STATES = {
+    "one tip, sliding": ([0, 0.0, 0.015], [1, -2, -3.0]), "both": ([0, 0.02, 0.0], [0.2, -3, 0.5]),
+    "spinning": ([0, 0.0, 0.0], [2, -4, 4.0]), "at rest": ([0, 0.0, 0.0], [0, 0, 0.0]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_derivatives(state: str) -> None:
+    """By state, torque and all that the law is made of, against four-point differences; h and all of it pulled back."""
+    r, h = made("rod"), 0.01
+    p, pd = (np.array(x) for x in STATES[state])
+    alpha, u = given(r, 0.6, contact__slip=1e-3), np.array([0.3, -0.2, 0.1])
+    p[1] += 0.004 - r.contact_gap(p).min()
+    wanted = ("gravity.z", "contact.friction.", "contact.radius.", "contact.restitution.", "plane.")
+    where = [k for k, name in enumerate(r.alpha.names) if name.startswith(wanted) or "inertia.base" in name]
+    J, A = r.jac_joint_step(p, pd, u, h=h, alpha=alpha), r.jac_alpha_joint_step(p, pd, u, h=h, alpha=alpha)
+    by_alpha = np.vstack([A.dp_next_dalpha, A.dpd_next_dalpha])
+    state_blocks = np.block([[getattr(J, f"d{end}_next_d{k}") for k in ("p", "pd", "u")] for end in ("p", "pd")])
+    found = np.hstack([state_blocks, by_alpha[:, where]])
+
+    def end(y: Any) -> Any:
+        full = alpha.copy()
+        full[where] = y[9:]
+        return np.concatenate(r.joint_step(y[:3], y[3:6], y[6:9], h=h, alpha=full))
+
+    x = np.concatenate([p, pd, u, alpha[where]])
+    for k in range(len(x)):
+        left = []
+        for size in (1e-6, 1e-5, 1e-4):
+            d = size * (np.arange(len(x)) == k)
+            if k >= 9 and x[k] - 2 * size < 0.0 and r.alpha.names[where[k - 9]] != "gravity.z":
+                d = d * 0.0
+                continue
+            column = (8 * (end(x + d) - end(x - d)) - end(x + 2 * d) + end(x - 2 * d)) / (12 * size)
+            left.append(abs(column - found[:, k]).max() / (abs(found[:, k]).max() + 1e-3))
+        assert not left or min(left) < 1e-6, (k, left)
+    seed = np.random.default_rng(0).standard_normal(6)
+    v = r.vjp_joint_step(p, pd, u, p_next_bar=seed[:3], pd_next_bar=seed[3:], h=h, alpha=alpha)
+    np.testing.assert_allclose(np.concatenate([v.p_bar, v.pd_bar, v.u_bar]), seed @ found[:, :9], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(v.alpha_bar, seed @ by_alpha, rtol=1e-8, atol=1e-6)
+    ends = [seed @ np.concatenate(r.joint_step(p, pd, u, h=h + k * 1e-6, alpha=alpha)) for k in (-2, -1, 1, 2)]
+    assert v.h_bar == pytest.approx((8 * (ends[2] - ends[1]) - ends[3] + ends[0]) / 12e-6, rel=1e-6)
+
+
+def test_residuals_vanish_along_the_step() -> None:
+    """The transcription knows the law too."""
+    r, h = made("rod"), 0.01
+    p, pd, u = np.array([0, 0.0, 0.0]), np.array([1, -4, 0.5]), np.zeros((1, 3))
+    p[1] += 0.004 - r.contact_gap(p).min()
+    alpha = given(r, 0.6)
+    s = r.rollout_impulses(p, pd, u, h=h, alpha=alpha)
+    impulses = [np.ravel(s.contact_impulse), np.ravel(s.contact_impulse_next)]
+    named = dict(zip(("contact_impulse", "contact_impulse_next"), impulses, strict=True))
+    left = r.contact_residual(p, pd, u[0], p_next=s.P[1], pd_next=s.PD[1], h=h, alpha=alpha, **named)
+    assert np.ravel(s.contact_impulse).max() > 1e-2
+    assert max(abs(np.ravel(x)).max() for x in left) < 1e-8
