@@ -121,7 +121,8 @@ _add(
 )  # fmt: skip
 _add(
     "ik", "Inverse kinematics: the position of the first start that brings a frame to a goal within the joint limits.",
-    "goal_position goal_rotation goal_weights p0 fixed frame ik_options alpha", "p ik_info",
+    "goal_position goal_rotation goal_weights p0 fixed frame ik_options alpha "
+    "[keep_apart] [spheres] [capsules] [boxes] [planes]", "p ik_info",
 )  # fmt: skip
 _add(
     "regressor", "Rigid-body torque per inertial parameter of each link: u = Y theta, payload left out.",

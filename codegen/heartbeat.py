@@ -1,4 +1,4 @@
-"""A line now and then while something long is silent."""
+"""Progress lines during long computations that print nothing themselves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 PERIOD: Final = 5.0
-"""[s] Of silence after which it is said what is being done, and for how long."""
+"""[s] without output after which a line says what is being done, and for how long."""
 
 NEARLY: Final = 0.9
 """[1] Of a stage is done at most, until the next one begins."""
@@ -45,10 +45,10 @@ class Stage(str):
 
 
 class Heartbeat:
-    """What `say` does, and after every `PERIOD` of silence what is being done; a context."""
+    """A context that passes lines to `say`, and adds a line after every `PERIOD` without one."""
 
     def __init__(self, say: Callable[[str], None], period: float = PERIOD) -> None:
-        """With the silence [s] that is borne."""
+        """`period` [s]: the time without output after which a line is added."""
         self._say, self._period = say, period
         self._doing, self._since = "", time.perf_counter()
         self._spoken, self._over = threading.Event(), False

@@ -33,6 +33,7 @@ COMMANDS = {
     ),
     "check": _Command("diffpbd.runtime.commands.check", "List all errors and warnings about a description."),
     "export": _Command("diffpbd.runtime.commands.export", "Write a robot with its parameters back to URDF."),
+    "export-acados": _Command("diffpbd.runtime.commands.export_acados", "Write a robot as a model of acados."),
     "info": _Command("diffpbd.runtime.commands.info", "Show joints, limits, parameters and functions of a robot."),
     "eval": _Command("diffpbd.runtime.commands.evaluate", "Evaluate a generated function on JSON."),
     "ik": _Command("diffpbd.runtime.commands.ik", "Find joint positions for a pose of a frame."),

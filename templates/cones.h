@@ -17,7 +17,7 @@ typedef struct {
   int apart;           /* normal and friction of a contact have rows of their own */
   int fresh, landing;  /* pose stage: D is worked out anew; the residual comes with momentum and inertia */
   int factored, columns; /* what is known of D of the last `fresh`: its factors, and what they make of impulses */
-  int sorted, nearer;  /* which of them are far is settled; one that was is no more */
+  int sorted, nearer;  /* `far` has been determined; a row that was far has come near since */
   int seen;            /* contacts are known at x */
   int far[CONES];      /* of what acts on one side: so far away that Newton's method needs no slope of its impulse */
 } Stage;
@@ -438,8 +438,9 @@ static void cold(Stage *s, const double *x, double most, double *impulse, double
 #endif
 }
 
-/* Newton's method with a line search from x, loops, impulse, which it moves, D of the pose stage kept while that contracts; 0 once a
- * full change is that of rounding, or will be by the contraction, or the residual is `rough`; 3: out of evaluations. */
+/* Newton's method with a line search. x, loops and impulse are the start and the result; D of the pose stage is kept while iterations
+ * contract. Returns 0 when a full step is of the size of rounding, or the contraction predicts that the next will be, or the residual
+ * is below `rough`; 3 when the evaluations are used up. */
 static int descend(Stage *s, double *x, double *loops, double *impulse, int most, double rough, double *w) {
   double *full = w + W_CHANGE, *trial = w + W_START, left, last = 0.0, before = C_HUGE, most_impulse;
   int k, i, j;
@@ -498,7 +499,7 @@ static int descend(Stage *s, double *x, double *loops, double *impulse, int most
   return 1;
 }
 
-/* From far above the slip down to it, each time from where the last one ended; `patient`: to the end of each. */
+/* Continuation in the slip: from far above it down to it, each solve from the last solution; `patient` lets each solve converge. */
 static int follow(Stage *s, double *x, double *loops, double *impulse, double top, double factor, int patient, double *w) {
   int status = 1;
   for (s->least = top;; s->least *= factor) {

@@ -409,8 +409,8 @@ static int solve_rate(const double *h, const double *alpha, double *rate, double
 #include "cones.h"
 
 #endif
-/* `kick` is an impulse on the joints at the end of the step; `off` is by how much the first guess of the step before was off,
- * which becomes that of this one; 0: none, and the start is checked to be closed. */
+/* `kick` is an impulse on the joints at the end of the step. `off` is the error of the previous step's first guess, which corrects
+ * the guess of this step and is replaced by its error; 0 if there is none, and the start is then checked to be closed. */
 static int advance_from(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                         const double *alpha, double *off, double *p_next, double *pd_next, double *w) {
   double *guess = w + W_GUESS;

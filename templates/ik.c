@@ -7,6 +7,12 @@
 #include "frame_chain.h"
 
 #define ROWS 6 /* of the error: position, then rotation */
+#if DISTANCES
+#define KEPT (DISTANCES < 6 ? DISTANCES : 6) /* rows of distances that are too small, the smallest ones, behind them */
+#else
+#define KEPT 0
+#endif
+#define ALL (ROWS + KEPT)
 
 /* Numbers of the search, with unit and reason. */
 #define FIRST_DAMPING 0.03  /* 1: share of the squared error, which the damping falls with, so that the end is quadratic */
@@ -28,7 +34,11 @@ enum { POSITION_CLOSE, ROTATION_CLOSE, STARTS, FIRST_START, STEPS, MARGIN, OPTIO
 #define DEFAULT_STARTS 20 /* 1 */
 #define DEFAULT_STEPS 100 /* 1: in one start */
 
-#define INFO 4 /* misses of position [m] and rotation [rad], the start that found p, steps of all starts */
+#define AIM 1e-6   /* m: so much more than asked is aimed at, */
+#define SURE 1e-9  /* m: and so much more is enough: what rounding leaves */
+enum { LEAST, ASKED }; /* keep_apart */
+
+#define INFO (4 + (DISTANCES > 0)) /* misses of position [m] and rotation [rad], the start that found p, steps of all starts, least distance [m] */
 
 typedef struct {
   const double *numbers, *position, *fixed;
@@ -37,11 +47,15 @@ typedef struct {
   double lower[N], upper[N];
   double close[2];
   int frame, first, last; /* rows that are asked for */
+  const double *const *obstacles;
+  const double *alpha, *apart; /* apart: null where distances are not kept */
+  double *work;                /* of the functions that measure them */
   int used[N];            /* whether a coordinate moves the frame and may change */
 } Goal;
 
 typedef struct {
-  double p[NP], error[ROWS], miss[2], cost;
+  double p[NP], error[ALL], miss[2], cost, least; /* least: distance [m] */
+  int near, which[KEPT + 1];                      /* rows of distances, behind the last that is asked for */
   Chain chain;
 } State;
 
@@ -66,6 +80,57 @@ static void turn_between(const double *G, const double *R, double *turn) {
   for (i = 0; i < 3; i++) turn[i] *= HALF_TURN / size;
 }
 
+#if DISTANCES
+/* Distances at p, with their derivatives where `J` is not null. */
+static void distances(const Goal *g, const double *p, double *d, double *J) {
+  const double *in[2 + OBSTACLES];
+  double *out[2];
+  int i;
+  in[0] = p;
+  for (i = 0; i < OBSTACLES; i++) in[1 + i] = g->obstacles[i];
+  in[1 + OBSTACLES] = g->alpha;
+  out[0] = d, out[1] = J;
+  if (J) ROBOT(jac_clearance)(in, out, g->work + DISTANCES * (N + 1));
+  else ROBOT(clearance)(in, out, g->work + DISTANCES * (N + 1));
+}
+
+/* Rows of the distances that are too small. */
+static void look_near(const Goal *g, State *s) {
+  double *d = g->work;
+  int r, i;
+  s->near = 0;
+  s->least = ENDLESS;
+  if (!g->apart) return;
+  distances(g, s->p, d, 0);
+  for (r = 0; r < DISTANCES; r++) {
+    if (!(d[r] >= s->least)) s->least = d[r];
+    if (d[r] >= g->apart[LEAST] + AIM || (s->near == KEPT && d[r] >= d[s->which[KEPT - 1]])) continue;
+    if (s->near < KEPT) s->near++;
+    for (i = s->near - 1; i > 0 && d[r] < d[s->which[i - 1]]; i--) s->which[i] = s->which[i - 1];
+    s->which[i] = r;
+  }
+  for (i = 0; i < s->near; i++) {
+    s->error[g->last + i] = g->apart[LEAST] + AIM - d[s->which[i]];
+    s->cost += s->error[g->last + i] * s->error[g->last + i];
+  }
+}
+
+static void near_slopes(const Goal *g, const State *s, double *J) {
+  double *slopes = g->work + DISTANCES;
+  int i, k;
+  if (!s->near) return;
+  distances(g, s->p, g->work, slopes);
+  for (k = 0; k < N; k++)
+    for (i = 0; i < s->near; i++) J[ALL * k + g->last + i] = slopes[s->which[i] + DISTANCES * k];
+}
+
+static int apart(const Goal *g, const State *s) { return !g->apart || s->least >= g->apart[LEAST] + SURE; }
+#else
+#define look_near(g, s) ((s)->near = 0)
+#define near_slopes(g, s, J) ((void)0)
+#define apart(g, s) 1
+#endif
+
 /* Error and misses at the position of a state. */
 static void look(const Goal *g, State *s) {
   int i;
@@ -83,12 +148,15 @@ static void look(const Goal *g, State *s) {
     s->error[i] *= g->weights[i];
     s->cost += s->error[i] * s->error[i];
   }
+  look_near(g, s);
 }
 
-static int reached(const Goal *g, const State *s) { return s->miss[0] <= g->close[0] && s->miss[1] <= g->close[1]; }
+static int reached(const Goal *g, const State *s) {
+  return s->miss[0] <= g->close[0] && s->miss[1] <= g->close[1] && apart(g, s);
+}
 
 /* y of A y = b, for a symmetric positive A (its lower triangle, overwritten) of `size` rows. */
-static void solve(double A[ROWS][ROWS], int size, double *y) {
+static void solve(double A[ALL][ALL], int size, double *y) {
   int i, j, k;
   for (j = 0; j < size; j++) {
     double pivot = A[j][j];
@@ -112,14 +180,14 @@ static void solve(double A[ROWS][ROWS], int size, double *y) {
 }
 
 /* The damped step d (N) from a state: least |J d - e|^2 + damping |d|^2 with p + d within the limits, by an active set that only
- * grows. J is 6 x N, its rows weighted. */
+ * grows. J is ALL x N, its rows weighted. */
 static void step(const Goal *g, const State *s, const double *J, double damping, double *d) {
-  const int first = g->first, size = g->last - first;
-  double A[ROWS][ROWS], e[ROWS], y[ROWS], slope;
+  const int first = g->first, size = g->last - first + s->near;
+  double A[ALL][ALL], e[ALL], y[ALL], slope;
   int held[N], i, j, k, more;
   for (i = 0; i < size; i++) e[i] = s->error[first + i];
   for (k = 0; k < N; k++) {
-    const double *column = J + ROWS * k + first;
+    const double *column = J + ALL * k + first;
     d[k] = 0.0;
     held[k] = !g->used[k];
     if (held[k] || k < BASE) continue;
@@ -132,14 +200,14 @@ static void step(const Goal *g, const State *s, const double *J, double damping,
       y[i] = e[i];
     }
     for (k = 0; k < N; k++) {
-      const double *column = J + ROWS * k + first;
+      const double *column = J + ALL * k + first;
       if (held[k]) continue;
       for (i = 0; i < size; i++)
         for (j = 0; j <= i; j++) A[i][j] += column[i] * column[j];
     }
     solve(A, size, y);
     for (k = 0, more = 0; k < N; k++) {
-      const double *column = J + ROWS * k + first;
+      const double *column = J + ALL * k + first;
       if (held[k]) continue;
       for (i = 0, d[k] = 0.0; i < size; i++) d[k] += column[i] * y[i];
       if (k < BASE) continue;
@@ -187,17 +255,18 @@ static void move(const Goal *g, const double *p, const double *d, double *to) {
 
 /* Steps from s until the goal is reached (1), or until there is no getting nearer (0); s is where they end. */
 static int descend(const Goal *g, State *s, int most, int *made) {
-  double J[ROWS * N], d[N], damping = FIRST_DAMPING, before = s->cost;
+  double frame[ROWS * N], J[ALL * N], d[N], damping = FIRST_DAMPING, before = s->cost;
   State tried;
   int k, i, count = 0, fresh = 1;
   tried.chain.count = s->chain.count;
   for (k = 0; k < s->chain.count; k++) tried.chain.joint[k] = s->chain.joint[k];
   while (!reached(g, s) && count < most && damping <= MOST_DAMPING) {
     if (fresh) {
-      for (k = 0; k < ROWS * N; k++) J[k] = 0.0;
-      slopes(&s->chain, J);
+      for (k = 0; k < ROWS * N; k++) frame[k] = 0.0;
+      slopes(&s->chain, frame);
       for (k = 0; k < N; k++)
-        for (i = g->first; i < g->last; i++) J[ROWS * k + i] *= g->weights[i];
+        for (i = g->first; i < g->last; i++) J[ALL * k + i] = g->weights[i] * frame[ROWS * k + i];
+      near_slopes(g, s, J);
     }
     step(g, s, J, damping * s->cost + FLOOR, d);
     move(g, s->p, d, tried.p);
@@ -290,6 +359,13 @@ static int goal_of(const double *const *in, double *work, Goal *g) {
   if (weights[0] > 0.0 && !all_finite(position, 3)) return 0;
   if (weights[1] > 0.0 && !is_rotation(rotation)) return 0;
   g->numbers = robot_numbers(alpha, work);
+#if DISTANCES
+  g->obstacles = in + 9, g->alpha = alpha, g->work = work + FRAMES_WORK;
+  g->apart = in[8][ASKED] > 0.0 ? in[8] : 0;
+  if (!all_finite(in[8], 3)) return 0;
+  for (k = 0; k < OBSTACLES; k++)
+    if (!all_finite(g->obstacles[k], obstacle_sizes[k])) return 0;
+#endif
   g->position = position;
   g->fixed = fixed;
   g->frame = (int)*frame;
@@ -315,7 +391,7 @@ static int goal_of(const double *const *in, double *work, Goal *g) {
   return 1;
 }
 
-/* goal_position, goal_rotation, goal_weights, p0, fixed, frame, ik_options, alpha -> p, ik_info. 0 where p reaches the goal; else
+/* goal_position, goal_rotation, goal_weights, p0, fixed, frame, ik_options, alpha [, keep_apart, obstacles] -> p, ik_info. 0 where p reaches the goal; else
  * p is the nearest that was found, and ik_info says by how much it misses. */
 int ROBOT(ik)(const double *const *in, double *const *out, double *work) {
   const double *p = in[3], *options = in[6];
@@ -336,8 +412,11 @@ int ROBOT(ik)(const double *const *in, double *const *out, double *work) {
   }
   unwind(&g, p, &best);
   for (k = 0; k < NP; k++) out[0][k] = best.p[k];
+#if DISTANCES
+  info[4] = best.least;
+#endif
   info[0] = best.miss[0], info[1] = best.miss[1], info[2] = at, info[3] = made;
   return done ? 0 : STATUS_IK_NOT_REACHED;
 }
 
-int ROBOT(ik_work_size)(void) { return FRAMES_WORK; }
+int ROBOT(ik_work_size)(void) { return FRAMES_WORK + DISTANCES * (N + 1) + DISTANCES_WORK; }

@@ -145,8 +145,8 @@ int ROBOT(rate_v3)(const double *mass, const double *momentum, const double *mod
 }
 #endif
 
-/* `kick` is an impulse on the joints at the end of the step; `off` is by how much the first guess of the step before was off,
- * which changes little from step to step, and becomes that of this one; 0: none. */
+/* `kick` is an impulse on the joints at the end of the step. `off` is the error of the previous step's first guess, which corrects
+ * the guess of this step and is replaced by its error; 0 if there is none. */
 static int advance_from(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                         const double *alpha, double *off, double *p_next, double *pd_next, Work *w) {
   double *guess = w->x;

@@ -69,6 +69,12 @@ def test_what_is_said_of_the_project_agrees() -> None:
     assert f"\nversion: {version[1]}\n" in cited and f'name: "{author[1]}"' in cited and "license: MIT" in cited
 
 
+def test_a_release_refuses_another_tag_and_its_workflow_calls_it() -> None:
+    done = subprocess.run([ROOT / ".ci" / "release", "v99.0"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "v99.0" in done.stderr and not (ROOT / "dist" / "diffpbd-99.0.tar.gz").exists()
+    assert ".ci/release" in (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+
+
 def test_wheel_holds_every_file_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     assert packed(tmp_path / build_wheel(str(tmp_path))) == source_files()

@@ -39,12 +39,21 @@ CONE_CONSTANTS: Final = (
         "rad/s or m/s",
         "error that the contraction predicts when rates beside limits are found",
     ),
-    Constant("cone_residual", 1e-13, "1", "residual over the largest impulse that is rounding"),
-    Constant("cone_stall", 1e-11, "1", "the same that may be, when it no longer falls"),
-    Constant("cone_nearly", 1e-5, "1", "the same below which a small change ends an iteration"),
-    Constant("cone_nearly_rate", 1e-8, "1", "the same of rates, whose rows are no longer corrected"),
-    Constant("cone_impulse", 1e3, "1", "largest impulse that means anything over the residual of a stage's start"),
-    Constant("cone_near", 1e-9, "rad or m, or their rates", "change that a line search takes whole: rounding is near"),
+    Constant(
+        "cone_residual", 1e-13, "1", "residual relative to the largest impulse at which an iteration has converged"
+    ),
+    Constant("cone_stall", 1e-11, "1", "relative residual that is accepted when it no longer falls"),
+    Constant("cone_nearly", 1e-5, "1", "relative residual below which a small change ends the iteration"),
+    Constant("cone_nearly_rate", 1e-8, "1", "the same for the rate stage, whose rows are not corrected afterwards"),
+    Constant(
+        "cone_impulse", 1e3, "1", "largest impulse that is taken seriously, relative to the residual at a stage's start"
+    ),
+    Constant(
+        "cone_near",
+        1e-9,
+        "rad or m, or their rates",
+        "a change this small is taken without line search, since rounding is near",
+    ),
     Constant(
         "cone_far",
         1e-6,

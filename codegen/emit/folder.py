@@ -134,7 +134,7 @@ def write_folder(
     count = len(emission.functions)
     say("deriving forces, kinematics and what comes of them")
     _add_plain(emission, model, found, graphs, clock)
-    add_frames(emission, model, chosen_frames(robot, recipe.frames), found.has("ik"))
+    add_frames(emission, model, chosen_frames(robot, recipe.frames), found.has("ik"), shaped)
     emission.functions[:] = emission.functions[count:] + emission.functions[:count]
     hand_over()
     if found.has("mpc"):

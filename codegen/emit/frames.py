@@ -18,9 +18,10 @@ from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
 from diffpbd.codegen.emit.numbers import Numbers, numbers
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.functions import DOCS
+from diffpbd.codegen.graph.clearance import OBSTACLES
 from diffpbd.codegen.graph.geometry import rows, square
 from diffpbd.codegen.graph.model import Model
-from diffpbd.runtime.folder.manifest import Argument
+from diffpbd.runtime.folder.manifest import Argument, Clearance
 
 ENDLESS: Final = 1e20
 """[rad or m] A limit from here on is none."""
@@ -36,8 +37,11 @@ FUNCTIONS: Final = {
 IK: Final = ("goal_position goal_rotation goal_weights p0 fixed frame ik_options alpha", "p ik_info")
 
 
-def add_frames(emission: Emission, model: Model, frames: Sequence[Tip], with_ik: bool) -> None:
-    """src/frames_model.h, frame_chain.h and frames.c, and where `with_ik` ik.c, with their entries in the manifest."""
+def add_frames(
+    emission: Emission, model: Model, frames: Sequence[Tip], with_ik: bool, shaped: Clearance | None = None
+) -> None:
+    """src/frames_model.h, frame_chain.h and frames.c, and where `with_ik` ik.c, which keeps distances of `shaped`, with
+    their entries in the manifest."""
     robot, tree = model.robot, model.tree
     n, base = tree.freedoms, len(robot.base_freedoms) if robot.floating else 0
     column = {joint: k for k, joint in enumerate(robot.independent)}
@@ -45,11 +49,14 @@ def add_frames(emission: Emission, model: Model, frames: Sequence[Tip], with_ik:
     followed = {leader for i, leader in enumerate(leaders) if leader != i}
     found = _numbers(model)
     paths = [len([k for k in tree.ancestors(i) if k >= base]) for i in range(robot.n)]
+    obstacles = {} if shaped is None else {kind: (OBSTACLES[kind], count) for kind, count in shaped.obstacles.items()}
+    more = max(emission.known(k).work_size or 0 for k in ("clearance", "jac_clearance")) if shaped else 0
     emission.frames = tuple(frame.name for frame in frames)
     values: dict[str, Value | bool] = {
         "N": n, "NP": n + 1 if base else n, "BASE": base, "LINKS": robot.n, "DEPTH": max(paths), "FRAMES": len(frames),
         "NUMBERS": len(found.fixed), "VARYING": len(found.where), "ENDLESS": literal(ENDLESS),
-        "KERNEL_WORK": found.forward.work,
+        "KERNEL_WORK": found.forward.work, "DISTANCES": len(shaped.rows) if shaped else 0, "OBSTACLES": len(obstacles),
+        "DISTANCES_WORK": more,
     }  # fmt: skip
     tables: dict[str, Table] = {
         "parents": ("int", [j.parent for j in robot.joints]),
@@ -65,6 +72,8 @@ def add_frames(emission: Emission, model: Model, frames: Sequence[Tip], with_ik:
         "ranges": ("double", [literal(SLIDE if tree.slides[i] else math.pi) for i in robot.independent]),
         "whole_turns": ("int", [int(not tree.slides[i] and i not in followed) for i in robot.independent]),
     }
+    if shaped:
+        tables["obstacle_sizes"] = ("int", [rows * count for rows, count in obstacles.values()])
     add_source_model(emission, "frames", values, tables, f'#include "sine_cosine.h"\n\n{found.forward.text}')
     emission.copy("frame_chain.h")
     emission.copy("frames.c")
@@ -77,6 +86,10 @@ def add_frames(emission: Emission, model: Model, frames: Sequence[Tip], with_ik:
     if with_ik:
         emission.copy("ik.c")
         given, given_back = (_arguments(model, words) for words in IK)
+        if shaped:
+            given += [argument("keep_apart", 3, 1), *(argument(kind, *size) for kind, size in obstacles.items())]
+            given_back[-1] = argument("ik_info", INFO + 1, 1)
+            work += len(shaped.rows) * (n + 1) + more
         status = (NOT_REACHED, BAD_GOAL)
         emission.declare("ik", DOCS["ik"], given, given_back, operations=operations, work=work, status=status)
         emission.texts["ik"] = len(emission.files["src/ik.c"])

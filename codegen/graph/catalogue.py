@@ -142,7 +142,7 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "keep_apart": (
         "m, cost per m, 1",
         "0 least distance; 1 price of a metre less, 0: distances are not kept; 2 above 0: a plan that is nearer, and "
-        "nearer than the start, by 1 mm is none",
+        "nearer than the start, by 1 mm is none; ik never gives less",
     ),
     "frame": ("1", "its name, in C an entry of the header's enum of frames"),
     "reference": (
@@ -163,7 +163,11 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
         "0 and 1 misses that count as none (1e-6 both); 2 starts (20); 3 the first of them (0, which is p0); 4 most steps of "
         "each (100); 5 what is left free at every limit that has room for it (0); 0 or less: the number in brackets",
     ),
-    "ik_info": ("m, rad, 1", "misses of position and rotation, the start that found p, steps of all starts"),
+    "ik_info": (
+        "m, rad, 1",
+        "misses of position and rotation, the start that found p, steps of all starts; of a robot with distances p's least one "
+        "[m], 1e20 where none are kept",
+    ),
     "info": (
         "1",
         "0 cost; 1 largest defect of the last guess; 2 last relative change of u; 3 programs; 4 their iterations; "

@@ -111,6 +111,11 @@ class Mpc(planner.Mpc):
         as in `diffpbd.runtime.model.clearance.obstacles`."""
         place(self.problem.robot, self.problem.apart, given)
 
+    def _least(self) -> float | None:
+        """The distance [m] that plans keep."""
+        apart = self.problem.apart
+        return None if apart is None or not apart.numbers[1] else float(apart.numbers[0])
+
     def _repr_html_(self) -> str:
         robot, bounds = self.problem.robot, self.problem.bounds
         rows = [
@@ -149,7 +154,7 @@ class Mpc(planner.Mpc):
         check_goal(robot, start, "q0")
         if (goal is None) == (tip is None):
             raise InputError("Mpc.run_to: expected one of goal and tip.")
-        wanted = _goal(robot, goal) if tip is None else pose_at(robot, tip, start, self.problem.alpha)
+        wanted = _goal(robot, goal) if tip is None else pose_at(robot, tip, start, self.problem.alpha, self._least())
         expect_motors(robot, wanted)
         check_goal(robot, wanted, "goal")
         reference = goal_reference(robot, wanted, {"goal_speed": speed, "goal_profile": profile})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -30,6 +30,8 @@ class IkOptions(TypedDict, total=False):
     weights: npt.ArrayLike | None
     margin: float | None
     held: Sequence[str] | None
+    clearance: float | None
+    obstacles: Mapping[str, npt.ArrayLike] | None
     accept: Callable[[FloatArray], bool] | None
     alpha: Any
 
@@ -55,6 +57,8 @@ def ik(
     - `weights` [1/m, 1/rad] (1, 0.3): what misses of position and rotation count beside each other
     - `margin` [rad or m]: left free at every limit that has room for it
     - `held`: joints that stay as q0 has them (the freedoms of a base that moves)
+    - `clearance` [m]: links stay so far from each other and from `obstacles`, rows by kind as in
+      `diffpbd.runtime.model.clearance.obstacles`, of a robot that was generated with `--clearance`
     - `accept`: gets each position that reaches the goal; where it gives False the next start is tried
     - `alpha`: a vector, or values by name
 
@@ -70,7 +74,11 @@ def ik(
     for share in weights.tolist():
         number("ik: weights", share, 0.0)
     goal = kinematics.goal_of(robot, frame, position, rotation)
-    goal = replace(goal, weights=(float(weights[0]), float(weights[1])))
+    least, around = options.get("clearance"), options.get("obstacles") or {}
+    goal = replace(
+        goal, weights=(float(weights[0]), float(weights[1])), obstacles=around,
+        clearance=0.0 if least is None and around else None if least is None else number("ik: clearance", least),
+    )  # fmt: skip
     start = robot.neutral if q0 is None else as_array(q0, "q0", "ik")
     if start.shape != (robot.n_p,):
         raise InputError(f"ik: q0: expected shape ({robot.n_p},), found {start.shape}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -12,7 +13,8 @@ from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import parse_json
 from diffpbd.runtime.commands.locate import open_robot, parse_state
-from diffpbd.runtime.commands.numbers import COUNT
+from diffpbd.runtime.commands.numbers import COUNT, Real
+from diffpbd.runtime.commands.options import NEAREST
 from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.model.inverse_kinematics import STARTS, Ik, goal_of, not_reached, solve
 from diffpbd.runtime.model.robot import Robot
@@ -36,6 +38,10 @@ __all__ = ["command"]
 )
 @click.option("--starts", type=COUNT, default=STARTS, help="Positions that the search begins from, q0 the first.")
 @click.option("--held", metavar="JOINT", multiple=True, help="Stays where q0 has it, may be given more than once.")
+@click.option(
+    "--clearance", type=Real(-NEAREST, NEAREST), metavar="M",
+    help="Links stay so far [m] from each other, of a ROBOT that was generated with --clearance.",
+)  # fmt: skip
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @json_option
 def command(robot: str, frame: str | None, q0: str | None, **options: Any) -> None:
@@ -45,6 +51,7 @@ def command(robot: str, frame: str | None, q0: str | None, **options: Any) -> No
     """
     loaded = open_robot(robot)
     goal = goal_of(loaded, frame, _numbers("--position", options["position"]), _rotation(options), "--frame")
+    goal = replace(goal, clearance=options["clearance"])
     start = loaded.neutral if q0 is None else np.array(parse_state(q0, "--q0", loaded.positions, loaded.neutral))
     found = solve(
         loaded, goal, start, starts=options["starts"], held=(*loaded.manifest.robot.base_freedoms, *options["held"]),
@@ -55,7 +62,7 @@ def command(robot: str, frame: str | None, q0: str | None, **options: Any) -> No
     result(_words(loaded, found), {
         "robot": loaded.name, "frame": found.frame, "positions": dict(zip(loaded.positions, found.q.tolist(), strict=True)),
         "position_miss": found.position_miss, "rotation_miss": found.rotation_miss, "start": found.start,
-        "steps": found.steps,
+        "steps": found.steps, **({} if goal.clearance is None else {"clearance": found.clearance}),
     })  # fmt: skip
 
 

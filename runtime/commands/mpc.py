@@ -256,7 +256,7 @@ def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple
 def _goal(robot: Robot, options: dict[str, Any], start: FloatArray, alpha: FloatArray) -> FloatArray:
     """The pose (n_p,) of --goal, NaN for joints that stay, or one for --tip-goal."""
     if (tip := parse_point(options["tip_goal"], "--tip-goal")) is not None:
-        return pose_at(robot, tip, start, alpha)
+        return pose_at(robot, tip, start, alpha, options["clearance"])
     text = options["goal"]
     goal = np.array(parse_state(text, "--goal", robot.positions))
     data = parse_json(text, "--goal") if state_file(text) is None else read_json(text)

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.commands.results import as_json, finish, json_option, note, said
+from diffpbd.runtime.commands.numbers import Whole
+from diffpbd.runtime.commands.results import finish, json_option, note, said
 from diffpbd.runtime.folder.locate import robot_folders
 
 __all__ = ["command"]
 
+NO_SOURCES = (".pyc", ".so", ".md")
+LONGEST = ("torque-table", "double-pendulum", "sweeps")
+"""Parts that are begun first: minutes each, where the others take seconds."""
 BLOCK = 1 << 20
 """[bytes] Read at a time: recordings may be larger than memory."""
 
@@ -27,8 +34,9 @@ BLOCK = 1 << 20
 @click.option(
     "--part", "keys", multiple=True, metavar="NAME", help="Only this part, may be given again (default: all)."
 )
+@click.option("--jobs", type=Whole(1, 64), metavar="N", help="Parts at a time (default: 2, or 1 on one core).")
 @json_option
-def command(data: str | None, out: str, keys: tuple[str, ...]) -> None:
+def command(data: str | None, out: str, keys: tuple[str, ...], jobs: int | None) -> None:
     """Everything of the paper in its order: every figure and table made again, the printed numbers beside ours, on one page.
 
     Robots that parts need are generated. Parts that were made from the same options, recordings, robots and code are not made
@@ -38,7 +46,7 @@ def command(data: str | None, out: str, keys: tuple[str, ...]) -> None:
     from diffpbd.runtime.base.extras import missing
     from diffpbd.runtime.base.files import write_atomic
     from diffpbd.runtime.base.names import hint
-    from diffpbd.runtime.reproduce.paper import DATA, NEEDED, PARTS
+    from diffpbd.runtime.reproduce.paper import DATA, NEEDED, PARTS, Part
     from diffpbd.runtime.reproduce.paper_report import Outcome, make, page, robots
 
     known = [part.key for part in PARTS]
@@ -60,21 +68,22 @@ def command(data: str | None, out: str, keys: tuple[str, ...]) -> None:
     except OSError as error:
         why = "it is a file" if folder.is_file() else error.strerror or error
         raise InputError(f"--out {out}: {why}; expected a folder to write the page and its parts into.") from None
-    outcomes: dict[str, Outcome] = {}
-    for k, part in enumerate(chosen):
-        click.echo(f"[{k + 1}/{len(chosen)}] ", nl=False, err=as_json())
-        needs_data = part.key in ("replay", "torque-table")
-        if data is None and needs_data and DATA in part.words:
+    lock = threading.Lock()
+
+    def made(part: Part) -> Outcome:
+        reason = ""
+        if data is None and part.key in ("replay", "torque-table") and DATA in part.words:
             reason = "it needs recordings: --data DIR, docs/torque-estimation.md says where they come from"
+        with lock:  # robots are shared
+            reason = reason or lacking.get(part.key) or robots(part.needs, robot_folders()[0], note)
+        if reason:
             note(f"{part.key}: left out: {reason}")
-            outcomes[part.key] = Outcome(0.0, "diffpbd " + " ".join(part.words), "", (), reason)
-            continue
-        failed = lacking.get(part.key) or robots(part.needs, robot_folders()[0], note)
-        if failed:
-            note(failed)
-            outcomes[part.key] = Outcome(0.0, "diffpbd " + " ".join(part.words), "", (), failed)
-            continue
-        outcomes[part.key] = make(part, folder, data, _seal(part.needs, data if DATA in part.words else None), note)
+            return Outcome(0.0, "diffpbd " + " ".join(part.words), "", (), reason)
+        return make(part, folder, data, _seal(part.needs, data if DATA in part.words else None), note)
+
+    with ThreadPoolExecutor(jobs or min(2, os.cpu_count() or 1)) as pool:
+        begun = {part.key: pool.submit(made, part) for part in sorted(chosen, key=lambda part: part.key not in LONGEST)}
+        outcomes = {part.key: begun[part.key].result() for part in chosen}
     title = f"The paper again: {len(chosen)} parts"
     write_atomic(folder / "index.html", page(chosen, outcomes, title))
     bad = [key for key, outcome in outcomes.items() if outcome.reason]
@@ -93,7 +102,7 @@ def _seal(robots: tuple[str, ...], data: str | None) -> str:
     digest = hashlib.sha256()
     top = Path(__file__).resolve().parents[2]
     sources = [path for folder in ("codegen", "runtime", "templates") for path in sorted((top / folder).rglob("*"))]
-    files = [path for path in sources if path.suffix in (".py", ".urdf", ".toml", ".j2")]
+    files = [path for path in sources if path.is_file() and path.suffix not in NO_SOURCES]
     files += [robot_folders()[0] / name / "manifest.json" for name in robots]
     files += sorted(path for path in Path(data).rglob("*") if path.is_file()) if data is not None else []
     for path in files:

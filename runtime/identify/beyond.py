@@ -1,4 +1,4 @@
-"""Where validation leaves what was trained on, and where it is worse than training predicts."""
+"""Where validation data lie outside the range of the training data, and where the error is larger than training predicts."""
 
 from __future__ import annotations
 

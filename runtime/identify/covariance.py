@@ -1,14 +1,14 @@
-"""Standard deviations that know that residuals are alike: at neighbouring times, and at neighbouring positions of a joint.
+"""Standard deviations of estimates whose residuals are correlated in time and in joint position.
 
 To first order an estimate moves by the sum over samples of its influence (the inverse normal matrix times column times
 residual). Its variance is the long-run variance of that series: the sum over overlapping windows, Bartlett's kernel (Newey
-and West 1987). Coloured noise is alike within a time; what the model lacks (a ripple of the gear, a cable) is alike at the
-same position of the joint that shows it, however often and in whichever recording it comes back (Conley 1999), so influences
-are also summed by the position of each joint and the windows run over these. The larger of the two counts.
+and West 1987). Coloured noise is correlated in time. Model errors (gear ripple, a cable) recur at the same position of the
+joint, however often and in whichever recording (Conley 1999), so influences are also summed over each joint's position. The
+larger variance counts.
 
-A window follows from each series' own autocorrelation. Few windows are uncertain themselves: deviations are larger by the
-ratio of the critical values (Kiefer and Vogelsang 2005, Bartlett's kernel), so that twice the deviation means 95 % whatever the
-length. Where there are several recordings, the scatter of the sums between them is a lower bound.
+The window follows from each series' own autocorrelation. With few windows the variance is itself uncertain: deviations are
+enlarged by the ratio of the critical values (Kiefer and Vogelsang 2005, Bartlett's kernel), so that ± 2 deviations are 95 %
+for any length. With several recordings, the scatter of the sums between them is a lower bound.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ def _asked(condensed: Condensed, phi: FloatArray, j: int) -> float:
 
 
 def pushed(robot: Robot, problem: Problem, x: FloatArray) -> Iterator[str]:
-    """A sentence where a base's balance does not come out even, which is then no measure of inertias."""
+    """A warning if the force balance of a moving base does not close; inertias found from it are then unreliable."""
     condensed, phi = problem.condensed, problem.unknowns.phi_at(x)
     shares = {}
     for j, name in enumerate(robot.manifest.robot.base_freedoms):
@@ -143,9 +143,9 @@ def pushed(robot: Robot, problem: Problem, x: FloatArray) -> Iterator[str]:
             shares[name] = 100.0 * float(left) / asked
     if shares:
         yield (
-            f"the balance of {listing(list(shares))} does not come out even: {max(shares.values()):.3g} % of what its parts "
-            "ask for is left. Something pushed the base that the recording does not tell (tau_base_... columns), its "
-            "quaternion is not w, x, y, z, or the filter bends the motion (--cutoff, --trim): inertias found so mean little"
+            f"the force balance of {listing(list(shares))} does not close: {max(shares.values()):.3g} % of its terms remains. "
+            "Either something pushed the base that is not recorded (tau_base_... columns), or its quaternion is not in the "
+            "order w, x, y, z, or the filter distorts the motion (--cutoff, --trim); the inertias are unreliable"
         )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -16,6 +16,7 @@ from diffpbd.runtime.base.quaternions import expect_unit
 from diffpbd.runtime.functions.attempt import Attempt
 from diffpbd.runtime.functions.frames import chosen
 from diffpbd.runtime.functions.function import as_array
+from diffpbd.runtime.model.clearance import obstacles
 from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["CLOSE", "LEVER", "STARTS", "Goal", "Ik", "goal_of", "not_reached", "rotation_of", "solve"]
@@ -40,6 +41,9 @@ class Goal:
     position: FloatArray | None
     rotation: FloatArray | None
     weights: tuple[float, float] = (1.0, LEVER)
+    clearance: float | None = None
+    """[m] Links stay so far from each other and from `obstacles`, rows by kind; None: distances are not looked at."""
+    obstacles: Mapping[str, npt.ArrayLike] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +64,8 @@ class Ik:
     frame: str
     unfit: int = 0
     """Positions that reach the goal and that `accept` refused."""
+    clearance: float = float("inf")
+    """[m] The least distance at q, where it is looked at."""
 
     @property
     def words(self) -> str:
@@ -69,7 +75,8 @@ class Ik:
             return f"{self.frame} reaches the goal to {miss}, from start {self.start}, after {self.steps} steps"
         if self.unfit:
             return f"{self.frame} reaches the goal in {self.unfit} positions of {self.starts} starts, none of which is accepted"
-        return f"{self.frame} did not reach the goal from {self.starts} starts: the nearest pose misses it by {miss}"
+        apart = "" if self.clearance == np.inf else f", with links {self.clearance:.4g} m apart"
+        return f"{self.frame} did not reach the goal from {self.starts} starts: the nearest pose misses it by {miss}{apart}"
 
 
 def rotation_of(where: str, rotation: npt.ArrayLike) -> FloatArray:
@@ -142,22 +149,33 @@ def solve(
     if robot.manifest.robot.floating:
         expect_unit("ik", "q0", q0)
     first, steps, best = 0, 0, None
+    kept = _kept(robot, goal)
     while True:
         options = np.array([CLOSE, CLOSE, starts - first, first, 0.0, margin])
-        status, found = function.attempt(place, turn, shares, q0, fixed, goal.frame, options, alpha)
+        status, found = function.attempt(place, turn, shares, q0, fixed, goal.frame, options, alpha, **kept)
         if status == BAD_GOAL:
             raise InputError(f"ik: {function.facts.status[status]}.")
-        miss, turned, at, made = found.ik_info.tolist()
+        miss, turned, at, made, *apart = found.ik_info.tolist()
         steps += int(made)
         reached = status == 0
         first = int(at) + 1 if reached else starts
         result = Ik(found.p, reached, miss, turned, int(at), first, steps, goal.name)
+        result = result if goal.clearance is None else replace(result, clearance=apart[0])
         if reached and (accept is None or accept(found.p)):
             return result
         if reached or best is None:
             best = replace(result, reached=False, unfit=(0 if best is None else best.unfit) + reached)
         if first >= starts:
             return replace(best, starts=starts, steps=steps)
+
+
+def _kept(robot: Robot, goal: Goal) -> dict[str, FloatArray]:
+    """The inputs of a robot with distances that say which to keep."""
+    if robot.manifest.clearance is None and goal.clearance is None:
+        return {}
+    given = {kind: np.asarray(x) for kind, x in obstacles(robot, **goal.obstacles).items()}
+    least = 0.0 if goal.clearance is None else float(goal.clearance)
+    return {"keep_apart": np.array([least, float(goal.clearance is not None), 1.0]), **given}
 
 
 def not_reached(robot: Robot, result: Ik) -> SolverError:

@@ -517,11 +517,13 @@ class IkResult(NamedTuple):
     p: FloatArray
     """[rad (m where prismatic)] joints, base to tip"""
     ik_info: FloatArray
-    """[m, rad, 1] misses of position and rotation, the start that found p, steps of all starts"""
+    """[m, rad, 1] misses of position and rotation, the start that found p, steps of all starts; of a robot with
+    distances p's least one [m], 1e20 where none are kept
+    """
 
 class Ik(Function):
     @overload
-    def __call__(self, goal_position: npt.ArrayLike, goal_rotation: npt.ArrayLike, goal_weights: npt.ArrayLike, p0: JointValues, fixed: npt.ArrayLike, frame: npt.ArrayLike | None = None, *, ik_options: npt.ArrayLike, alpha: Alpha | None = None, threads: int = 1) -> IkResult:
+    def __call__(self, goal_position: npt.ArrayLike, goal_rotation: npt.ArrayLike, goal_weights: npt.ArrayLike, p0: JointValues, fixed: npt.ArrayLike, frame: npt.ArrayLike | None = None, *, ik_options: npt.ArrayLike, alpha: Alpha | None = None, keep_apart: npt.ArrayLike | None = None, spheres: npt.ArrayLike | None = None, capsules: npt.ArrayLike | None = None, boxes: npt.ArrayLike | None = None, planes: npt.ArrayLike | None = None, threads: int = 1) -> IkResult:
         """Inverse kinematics: the position of the first start that brings a frame to a goal within the joint limits.
 
         goal_position: [m] world (root link)
@@ -534,11 +536,17 @@ class Ik(Function):
         which is p0); 4 most steps of each (100); 5 what is left free at every limit that has room for it (0); 0 or
         less: the number in brackets
         alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+        keep_apart: [m, cost per m, 1] 0 least distance; 1 price of a metre less, 0: distances are not kept; 2 above
+        0: a plan that is nearer, and nearer than the start, by 1 mm is none; ik never gives less
+        spheres: [m] world (root link); a column each: centre, radius
+        capsules: [m] world (root link); a column each: both ends of the axis, radius
+        boxes: [m, 1 (quaternion wxyz)] world (root link); a column each: centre, quaternion, lengths of the sides
+        planes: [1, m] world (root link); a column each: normal away from the solid, height along it
 
         One more axis in front of an argument makes a batch; `threads` splits its rows.
         """
     @overload
-    def __call__(self, goal_position: npt.ArrayLike, goal_rotation: npt.ArrayLike, goal_weights: npt.ArrayLike, p0: JointValues, fixed: npt.ArrayLike, frame: npt.ArrayLike | None, ik_options: npt.ArrayLike, alpha: Alpha | None = None, *, threads: int = 1) -> IkResult:
+    def __call__(self, goal_position: npt.ArrayLike, goal_rotation: npt.ArrayLike, goal_weights: npt.ArrayLike, p0: JointValues, fixed: npt.ArrayLike, frame: npt.ArrayLike | None, ik_options: npt.ArrayLike, alpha: Alpha | None = None, keep_apart: npt.ArrayLike | None = None, spheres: npt.ArrayLike | None = None, capsules: npt.ArrayLike | None = None, boxes: npt.ArrayLike | None = None, planes: npt.ArrayLike | None = None, *, threads: int = 1) -> IkResult:
         """Inverse kinematics: the position of the first start that brings a frame to a goal within the joint limits.
 
         goal_position: [m] world (root link)
@@ -551,6 +559,12 @@ class Ik(Function):
         which is p0); 4 most steps of each (100); 5 what is left free at every limit that has room for it (0); 0 or
         less: the number in brackets
         alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+        keep_apart: [m, cost per m, 1] 0 least distance; 1 price of a metre less, 0: distances are not kept; 2 above
+        0: a plan that is nearer, and nearer than the start, by 1 mm is none; ik never gives less
+        spheres: [m] world (root link); a column each: centre, radius
+        capsules: [m] world (root link); a column each: both ends of the axis, radius
+        boxes: [m, 1 (quaternion wxyz)] world (root link); a column each: centre, quaternion, lengths of the sides
+        planes: [1, m] world (root link); a column each: normal away from the solid, height along it
 
         One more axis in front of an argument makes a batch; `threads` splits its rows.
         """
@@ -1008,7 +1022,7 @@ class Mpc(_Rollout):
         1 columns their start first, which is not used
         U_guess: [N·m (N where prismatic)] joints, base to tip; a column a step
         keep_apart: [m, cost per m, 1] 0 least distance; 1 price of a metre less, 0: distances are not kept; 2 above
-        0: a plan that is nearer, and nearer than the start, by 1 mm is none
+        0: a plan that is nearer, and nearer than the start, by 1 mm is none; ik never gives less
         spheres: [m] world (root link); a column each: centre, radius
         capsules: [m] world (root link); a column each: both ends of the axis, radius
         boxes: [m, 1 (quaternion wxyz)] world (root link); a column each: centre, quaternion, lengths of the sides
@@ -1043,7 +1057,7 @@ class Mpc(_Rollout):
         1 columns their start first, which is not used
         U_guess: [N·m (N where prismatic)] joints, base to tip; a column a step
         keep_apart: [m, cost per m, 1] 0 least distance; 1 price of a metre less, 0: distances are not kept; 2 above
-        0: a plan that is nearer, and nearer than the start, by 1 mm is none
+        0: a plan that is nearer, and nearer than the start, by 1 mm is none; ik never gives less
         spheres: [m] world (root link); a column each: centre, radius
         capsules: [m] world (root link); a column each: both ends of the axis, radius
         boxes: [m, 1 (quaternion wxyz)] world (root link); a column each: centre, quaternion, lengths of the sides

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -16,8 +18,15 @@ INSIDE = 0.02
 """[rad or m] Left free at every joint limit, where there is so much room: a plan needs some to brake in."""
 
 
-def pose_at(robot: Robot, tip: npt.ArrayLike, start: FloatArray, alpha: FloatArray | None = None) -> FloatArray:
-    """Positions (n,) near `start` that put the tip's origin at `tip` (3,) [m], world; InputError where none was found."""
+def pose_at(
+    robot: Robot,
+    tip: npt.ArrayLike,
+    start: FloatArray,
+    alpha: FloatArray | None = None,
+    clearance: float | None = None,
+) -> FloatArray:
+    """Positions (n,) near `start` that put the tip's origin at `tip` (3,) [m], world, with links `clearance` [m] apart
+    (None: any); InputError where none was found."""
     try:
         goal = np.asarray(tip, dtype=np.float64)
     except (TypeError, ValueError):
@@ -30,10 +39,12 @@ def pose_at(robot: Robot, tip: npt.ArrayLike, start: FloatArray, alpha: FloatArr
         )
     if robot.manifest.robot.loops:
         raise InputError(f"{robot.name} has closed loops; a goal of the tip is for open chains: give one by joint.")
-    found = solve(robot, goal_of(robot, None, goal, None, "The tip's goal"), start, margin=INSIDE, alpha=alpha)
+    asked = replace(goal_of(robot, None, goal, None, "The tip's goal"), clearance=clearance)
+    found = solve(robot, asked, start, margin=INSIDE, alpha=alpha)
     if found.reached:
         return found.q
+    near = "" if clearance is None else f", its links {found.clearance:.4g} m apart where {clearance:g} m are asked"
     raise InputError(
         f"The tip's goal {goal.tolist()} m was not reached: the nearest pose within the joint limits is "
-        f"{found.position_miss:.3g} m away. Give a goal within reach, or another start."
+        f"{found.position_miss:.3g} m away{near}. Give a goal within reach, or another start."
     )

@@ -123,7 +123,7 @@ def plot(path: str | Path, found: Mapping[str, Compensation]) -> None:
             error.axhline(PAPER["MAE"][name], color="0.4", linestyle="--", linewidth=1, label="the paper's MAE")
     handles, labels = above[0].get_legend_handles_labels()
     more, words = below[0].get_legend_handles_labels()
-    figure.legend(handles + more, labels + words, loc="outside lower center", ncols=len(labels + words), frameon=False)
+    figure.legend(handles + more, labels + words, loc="outside lower center", ncols=4, frameon=False)
     save(path, figure)
 
 

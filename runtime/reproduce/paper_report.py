@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import functools
 import html
+import itertools
 import json
 import re
 import subprocess
@@ -23,13 +24,18 @@ from diffpbd.runtime.reproduce.paper import DATA, ITEMS, ROBOTS, Part
 
 __all__ = ["Outcome", "make", "page"]
 
+RECORDINGS = "RECORDINGS"
+"""The folder of the recordings, on the page."""
 DONE, PRINTED = "done.json", "printed.txt"
 ENTRY = (sys.executable, "-m", "diffpbd.runtime.cli")
 STYLE = (
-    "body{font:15px/1.45 sans-serif;max-width:72em;margin:2em auto;padding:0 1em}pre,.wide{overflow-x:auto}"
-    "pre{background:#f4f4f4;padding:.6em}code{overflow-wrap:anywhere}"
+    "body{font:15px/1.45 sans-serif;max-width:86em;margin:2em auto;padding:0 1em}pre,.wide{overflow-x:auto}"
+    "pre{background:#f4f4f4;padding:.6em;white-space:pre-wrap;overflow-wrap:anywhere}"
+    ".numbers{font-size:85%;margin:.5em 0}.numbers td{white-space:nowrap}code{overflow-wrap:anywhere}"
     "img{max-width:100%}table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.2em .5em;"
-    "text-align:left;vertical-align:top}.failed{color:#b00}"
+    "text-align:left;vertical-align:top}.failed{color:#b00}.items td:first-child{white-space:nowrap}"
+    "@media(max-width:50em){.items td:first-child{font-weight:bold}.items th,.items td:empty{display:none}"
+    ".items td{display:block;border:0;overflow-wrap:anywhere}.items tr{display:block;border-top:1px solid #ccc}}"
 )
 KEY = (
     "✓ made as printed, but for the slips that docs/method.md lists; ◐ with a difference that the row says; "
@@ -53,7 +59,7 @@ def make(part: Part, out: Path, data: str | None, seal: str, say: Callable[[str]
     folder = out / part.key
     folder.mkdir(parents=True, exist_ok=True)
     words = [str(folder / w) if w in part.pictures or w.endswith(".csv") else w for w in _with_data(part.words, data)]
-    command = "diffpbd " + " ".join(_with_data(part.words, data))
+    command = "diffpbd " + " ".join(_with_data(part.words, data and RECORDINGS))
     pictures = tuple(folder / name for name in part.pictures)
     known = _read(folder / DONE)
     inputs = {"seal": seal, "words": list(part.words), "data": data is not None}
@@ -67,15 +73,16 @@ def make(part: Part, out: Path, data: str | None, seal: str, say: Callable[[str]
     begin = time.perf_counter()
     done = subprocess.run([*ENTRY, *words], capture_output=True, text=True)
     seconds = time.perf_counter() - begin
-    write_atomic(folder / PRINTED, done.stdout)
+    printed = done.stdout.replace(data, RECORDINGS) if data else done.stdout
+    write_atomic(folder / PRINTED, printed)
     missing = [p.name for p in pictures if not p.is_file()]
     if done.returncode or missing:
         lines = done.stderr.strip().splitlines() or [f"it wrote no {', '.join(missing)}"]
         say(f"{part.key}: FAILED: {lines[-1]}")
-        return Outcome(seconds, command, done.stdout, (), lines[-1])
+        return Outcome(seconds, command, printed, (), lines[-1])
     write_atomic(folder / DONE, json.dumps({**inputs, "seconds": seconds}) + "\n")
     say(f"{part.key}: {seconds:.0f} s")
-    return Outcome(seconds, command, done.stdout, pictures)
+    return Outcome(seconds, command, printed, pictures)
 
 
 def robots(needed: Sequence[str], folder: Path, say: Callable[[str], None]) -> str:
@@ -117,13 +124,38 @@ def _placeless(outcome: Outcome) -> str:
     return functools.reduce(lambda text, folder: text.replace(folder, ""), sorted(folders), outcome.printed)
 
 
+def _as_tables(text: str) -> str:
+    """HTML of printed text: lines of columns, two spaces apart, as a table with the first as its head; others wrap."""
+    made: list[str] = []
+    for columned, lines in itertools.groupby(text.splitlines(), lambda line: "  " in line.strip()):
+        block = list(lines)
+        if not columned or len(block) < 2:
+            made.append(f"<pre>{html.escape(chr(10).join(block))}</pre>")
+            continue
+        width = max(map(len, block))
+        padded = [line.ljust(width) for line in block]
+        blank = "".join(" " if all(line[k] == " " for line in padded) else "#" for k in range(width))
+        cuts = [0, *(m.end() for m in re.finditer(" {2,}", blank)), width]
+        rows = [[line[a:b].strip() for a, b in itertools.pairwise(cuts) if a < b] for line in padded]
+        cells = [
+            [f"<{tag}>{html.escape(cell)}" for cell in row]
+            for tag, row in zip(["th", *["td"] * len(rows)], rows, strict=False)
+        ]
+        made.append(
+            "<div class=wide><table class=numbers>" + "".join("<tr>" + "".join(row) for row in cells) + "</table></div>"
+        )
+    return "\n".join(made)
+
+
 def page(parts: Sequence[Part], outcomes: Mapping[str, Outcome], title: str) -> str:
     """One HTML page with everything in it: an index, the paper's items, every part with pictures and printed numbers."""
     text = [
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
         f"<title>{html.escape(title)}</title><style>{STYLE}</style>"
     ]
-    text.append(f"<h1>{html.escape(title)}</h1><h2>The paper's items</h2><p>{KEY}</p><div class=wide><table>")
+    text.append(
+        f"<h1>{html.escape(title)}</h1><h2>The paper's items</h2><p>{KEY}</p><div class=wide><table class=items>"
+    )
     text.append("<tr><th>item<th><th><th>where<th>what differs or is open<th>part")
     for item in ITEMS:
         failed = item.part in outcomes and outcomes[item.part].reason
@@ -144,5 +176,5 @@ def page(parts: Sequence[Part], outcomes: Mapping[str, Outcome], title: str) -> 
         for picture in outcome.pictures:
             data = base64.b64encode(picture.read_bytes()).decode("ascii")
             text.append(f"<p><img alt='{html.escape(picture.stem)}' src='data:image/png;base64,{data}'></p>")
-        text.append(f"<pre>{html.escape(_placeless(outcome))}</pre>")
+        text.append(_as_tables(_placeless(outcome)))
     return "\n".join(text) + "\n"

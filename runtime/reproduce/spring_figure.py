@@ -24,7 +24,12 @@ def plot(path: str | Path, robot: Robot, measured: Measurements, truth: Lever, s
     """PNG: losses over evaluations, each as part of its first; the spring's torque over the angle."""
     figure = new_figure(*SIZE)
     left, right = figure.subplots(1, 2)
-    panel(left, "loss, as part of that at the start", f"evaluations (at {FLOOR:g}: less)", "loss / first loss [1]")
+    panel(
+        left,
+        "loss over its first; updated: the lengths, then k from its start",
+        f"evaluations (at {FLOOR:g}: less)",
+        "loss / first loss [1]",
+    )
     panel(right, "torque of the spring", "joint angle [rad]", "torque on the joint [N·m]")
     angle = np.sort(measured.poses[:, measured.joint])
     exact = np.asarray(robot.lever_spring_torque(angle, *truth.numbers()))

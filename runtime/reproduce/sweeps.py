@@ -128,7 +128,7 @@ def plot(path: str | Path, robot: Robot, found: Mapping[str, Errors]) -> None:
             axes.loglog(one.counts, one.mae[:, j], style, markersize=4, label=name)
         axes.axhline(PAPER["MAE"][k], color="0.4", linestyle="-.", linewidth=1, label="the paper, 30 sweeps")
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     save(path, figure)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.model.robot import Robot
-from diffpbd.runtime.report.figures import MEASURED, PREDICTED, Target, beside, curve, new_figure, save, stroke
+from diffpbd.runtime.report.figures import MEASURED, PREDICTED, Target, curve, new_figure, save, stroke
 from diffpbd.runtime.torques.estimation import Estimate
 
 __all__ = ["Curves", "plot_curves", "plot_estimate", "plot_groups", "plot_paths", "plot_violins"]
@@ -21,13 +21,15 @@ Curves: TypeAlias = "Mapping[str, tuple[FloatArray, FloatArray]]"
 
 WIDTH_INCH = 12.0
 ROW_INCH = 2.1
-GROUP_INCH, GROUP_ROW_INCH = 4.5, 1.35
-"""A column with the names beside it, and a row, of the picture by group."""
-HEAD_INCH, VIOLIN_INCH = 0.8, 4.2
+GROUP_INCH, GROUP_ROW_INCH = 3.0, 1.35
+"""A column and a row of the picture by group."""
+HEAD_INCH, PATHS_INCH, VIOLIN_ROW_INCH = 0.8, 4.2, 0.32
 COLUMNS = 2
 REST_RATIO = 2.5
 """[1] Height of a panel over that of the differences below it."""
 DOTS_PER_INCH = 100
+LINEAR = 1.0
+"""[N·m] Errors up to this stand on a linear scale."""
 LEAST_SPREAD = 1e-9
 """[N·m] Errors that differ by less have no density to draw."""
 ROOM = 1.15
@@ -118,34 +120,34 @@ def plot_groups(
     groups: Mapping[str, Curves], title: str,
 ) -> None:  # fmt: skip
     """One row a joint and one column a group of schemes [N·m], the recording thick behind each; the curves of a row share their
-    limits, and names stand beside those of the first row."""
-    figure = new_figure(max(WIDTH_INCH, GROUP_INCH * len(groups)), HEAD_INCH + GROUP_ROW_INCH * len(joints))
+    limits, and a name has one line in all columns."""
+    names = list(dict.fromkeys(name for curves in groups.values() for name in curves))
+    figure = new_figure(max(WIDTH_INCH, GROUP_INCH * len(groups)), 2 * HEAD_INCH + GROUP_ROW_INCH * len(joints))
     figure.suptitle(title)
     grid = figure.subplots(len(joints), len(groups), sharex="col", sharey="row", squeeze=False)
     every = [recorded, *(values for curves in groups.values() for values in curves.values())]
     for row, j in zip(grid, joints, strict=True):
         for panel, curves in zip(row, groups.values(), strict=True):
             curve(panel, recorded[0], recorded[1][:, j], color=MEASURED, linewidth=2.4)
-            for k, (time, values) in enumerate(curves.values()):
-                curve(panel, time, values[:, j], linewidth=0.9, **stroke(k))
+            for name, (time, values) in curves.items():
+                curve(panel, time, values[:, j], linewidth=0.9, **stroke(names.index(name)))
             panel.set_xlim(recorded[0][0], max(float(time[-1]) for time, _ in curves.values()))
             panel.grid(alpha=0.3)
         row[0].set_ylim(*_limits([(float(values[:, j].min()), float(values[:, j].max())) for _, values in every]))
         row[0].set_ylabel(f"{robot.joints[j]} [{'N·m' if robot.manifest.robot.joints[j].unit == 'rad' else 'N'}]")
-    for panel, (name, curves) in zip(grid[0], groups.items(), strict=True):
+    for panel, name in zip(grid[0], groups, strict=True):
         panel.set_title(name, fontsize="medium")
-        ends = [float(np.interp(panel.get_xlim()[1], recorded[0], recorded[1][:, joints[0]]))]
-        ends += [float(values[-1, joints[0]]) for _, values in curves.values()]
-        colours = [MEASURED, *(str(stroke(k)["color"]) for k in range(len(curves)))]
-        beside(panel, ["recorded, filtered", *curves], np.array(ends), colours)
     for panel in grid[-1]:
         panel.set_xlabel("time [s]")
+    lines = [panel.plot([], [], color=MEASURED, linewidth=2.4)[0]]
+    lines += [panel.plot([], [], linewidth=1.2, **stroke(k))[0] for k in range(len(names))]
+    figure.legend(lines, ["recorded, filtered", *names], loc="outside lower center", ncols=4, frameon=False)
     save(path, figure, DOTS_PER_INCH)
 
 
 def plot_paths(path: str | Path, tips: Mapping[str, FloatArray], title: str) -> None:
     """The tip's paths (samples, 3) [m], seen along each world axis; the first is drawn thick."""
-    figure = new_figure(WIDTH_INCH, HEAD_INCH + VIOLIN_INCH)
+    figure = new_figure(WIDTH_INCH, HEAD_INCH + PATHS_INCH)
     figure.suptitle(title)
     for panel, (a, b) in zip(figure.subplots(1, 3), ((0, 1), (0, 2), (1, 2)), strict=True):
         for k, (label, tip) in enumerate(tips.items()):
@@ -174,31 +176,36 @@ def _limits(ranges: Sequence[tuple[float, float]]) -> tuple[float, float]:
 def plot_violins(
     path: Target, robot: Robot, joints: Sequence[int], errors: Mapping[str, FloatArray], title: str
 ) -> None:
-    """Distribution of each scheme's torque error (samples, n) [N·m], one panel a joint."""
-    figure = new_figure(WIDTH_INCH, HEAD_INCH + VIOLIN_INCH)
+    """Distribution of each scheme's torque error (samples, n) [N·m], one panel a joint, nothing cut off."""
+    figure = new_figure(WIDTH_INCH, HEAD_INCH + VIOLIN_ROW_INCH * (len(errors) + 1))
     figure.suptitle(title)
-    panels = figure.subplots(1, len(joints), squeeze=False)[0]
+    panels = figure.subplots(1, len(joints), sharey=True, squeeze=False)[0]
     for panel, j in zip(panels, joints, strict=True):
         columns = [values[:, j] for values in errors.values()]
-        places = [k for k, column in enumerate(columns) if np.ptp(column) > LEAST_SPREAD]
-        if places:
-            panel.violinplot([columns[k] for k in places], positions=places, showmedians=True, widths=0.8)
-        spread = max(float(np.quantile(np.abs(column), 0.995)) for column in columns)
-        panel.set_ylim(-ROOM * max(spread, LEAST_SPREAD), ROOM * max(spread, LEAST_SPREAD))
-        panel.set_xticks(range(len(columns)), [str(k + 1) for k in range(len(columns))], fontsize="small")
+        for k, column in enumerate(columns):
+            colour = str(stroke(k)["color"])
+            if np.ptp(column) > LEAST_SPREAD:
+                _violin(panel, k, column, colour)
+            panel.plot(np.median(column), k, "|", color=colour, markersize=10)
+        panel.set_xscale("symlog", linthresh=LINEAR)
+        far = max(float(np.abs(column).max()) for column in columns)
+        panel.set_xlim(-ROOM * max(far, LINEAR), ROOM * max(far, LINEAR))
+        panel.axvline(0.0, color="0.6", linewidth=0.6)
         panel.set_title(robot.joints[j])
+        panel.set_xlabel("estimated − recorded [N·m]", fontsize="small")
+        panel.tick_params(axis="x", labelrotation=60)
         panel.grid(alpha=0.3)
-    panels[0].set_ylabel("estimated − recorded [N·m]")
-    blank = [panels[0].plot([], [], alpha=0.0)[0] for _ in errors]
-    names = [f"{k + 1}: {label}" for k, label in enumerate(errors)]
-    figure.legend(
-        blank,
-        names,
-        loc="outside lower center",
-        ncols=3,
-        frameon=False,
-        fontsize="small",
-        handlelength=0.0,
-        handletextpad=0.0,
-    )
+    panels[0].set_yticks(range(len(errors)), list(errors), fontsize="small")
+    panels[0].invert_yaxis()
     save(path, figure, DOTS_PER_INCH)
+
+
+def _violin(panel: Any, at: int, values: FloatArray, colour: str) -> None:
+    """Density of the values, on the panel's scale: as wide at `at` as its densest place is 0.8 rows."""
+    scaled = np.arcsinh(values / LINEAR)  # near the panel's scale, and smooth
+    counts, edges = np.histogram(scaled, bins=min(60, max(8, int(np.sqrt(len(values))))))
+    middle = LINEAR * np.sinh(0.5 * (edges[:-1] + edges[1:]))
+    smooth = np.convolve(counts, [0.25, 0.5, 0.25], "same")
+    half = 0.4 * smooth / smooth.max()
+    panel.fill_between(middle, at - half, at + half, color=colour, alpha=0.45, linewidth=0.0)
+    panel.plot([values.min(), values.max()], [at, at], color=colour, linewidth=0.8)

@@ -84,7 +84,12 @@ def test_the_table_is_of_what_is_made() -> None:
 
 
 DOORS: dict[str, tuple[Any, Any, Any, set[str]]] = {
-    "GenerateOptions": (commands.generate.command, Recipe, OPTIONS, {"out", "order", "everything", "json"}),
+    "GenerateOptions": (
+        commands.generate.command,
+        Recipe,
+        OPTIONS,
+        {"out", "order", "everything", "json", "printed_order"},
+    ),
     "TorqueHow": (commands.estimate_torque.command, torques.Settings, None, set()),
     "IdentifyHow": (commands.identify.command, identify.Settings, None, set()),
 }

@@ -202,7 +202,7 @@ def test_the_table_of_schemes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         "each step's optimum",
         "converged over the recording",
     ]
-    assert list(columns["published descent, Gauss–Seidel × 30"]) == ["gravity", "previous, windows of 3"]
+    assert list(columns["published descent, Gauss–Seidel × 30"]) == ["from gravity", "from previous, windows of 3"]
     assert list(columns["converged over the recording"]) == [
         "omega", "angle+omega", "windows of 3", "windows of 3, carried", "nodes",
     ]  # fmt: skip

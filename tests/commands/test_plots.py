@@ -25,6 +25,7 @@ WITHOUT = {
     "drive-gain",
     "check",
     "export",
+    "export-acados",
     "info",
     "eval",
     "ik",

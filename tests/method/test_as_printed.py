@@ -122,3 +122,29 @@ def test_derivatives_where_constraints_hold() -> None:
         pulled = back(straight, np.zeros(2), STEP, xi_next_bar=bar)
         assert np.isfinite(pulled.xi_bar).all() and np.isfinite(pulled.u_bar).all()
         assert np.abs(pulled.u_bar).max() > 1e3
+
+
+@pytest.mark.parametrize("printed_order", [False, True])
+@pytest.mark.parametrize("multiplier", Multiplier)
+@pytest.mark.parametrize("solver", ["gauss_seidel", "jacobi"])
+def test_every_variant_has_the_derivative_of_its_values(
+    solver: str, multiplier: Multiplier, printed_order: bool
+) -> None:
+    program = made("double_pendulum", solver, 3, multiplier, printed_order)
+    run = call_graph(program)
+    xi, u = start("double_pendulum", apart=True)
+    known = (
+        numbers(shipped("double_pendulum")) | free(shipped("double_pendulum")) | {"u": u, "h": STEP, "xi": xi.ravel()}
+    )
+    given = [np.asarray(known[k], dtype=float).ravel() for k in program.inputs]
+    at = {name: [*program.inputs].index(name) for name in ("xi", "u")}
+    jacobian = run.jacobian()
+    found = jacobian.call([*given, np.array(run.call(given)[0])])
+    rng = np.random.default_rng(5)
+    for name, k in at.items():
+        way = rng.normal(size=given[k].shape)
+        if name == "xi":
+            way.reshape(-1, 13)[:, 6:10] = 0.0  # off the quaternions' length
+        ends = [np.array(run.call([*given[:k], given[k] + d * way, *given[k + 1 :]])[0]).ravel() for d in (1e-6, -1e-6)]
+        slope = (ends[0] - ends[1]) / 2e-6
+        np.testing.assert_allclose(np.array(found[k]) @ way, slope, atol=1e-6 * max(1.0, np.abs(slope).max()))

@@ -12,9 +12,10 @@ from diffpbd.codegen.method import algorithm_1
 from diffpbd.runtime.commands import reproduce_all
 from diffpbd.runtime.commands.reproduce import command
 from diffpbd.runtime.commands.reproduce_all import _seal
+from diffpbd.runtime.report.tables import table
 from diffpbd.runtime.reproduce import paper_report
-from diffpbd.runtime.reproduce.paper import CHANGED, ITEMS, PARTS, SAME, Part, markdown
-from diffpbd.runtime.reproduce.paper_report import make, page
+from diffpbd.runtime.reproduce.paper import CHANGED, DATA, ITEMS, PARTS, SAME, Part, markdown
+from diffpbd.runtime.reproduce.paper_report import _as_tables, make, page
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -40,6 +41,27 @@ def test_the_page_says_what_its_marks_mean_and_no_place_of_the_machine(tmp_path:
     assert all(mark in text.partition("<table>")[0] for mark in "✓◐✗") and "name=viewport" in text
     assert "wrote c.png" in text and str(tmp_path) not in text and "`" not in text
     assert "<code>generate --multiplier scalar</code>" in text and "<a href='#sweeps'>Error over sweeps</a>" in text
+
+
+def test_the_recordings_folder_is_not_named_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "import sys, pathlib; pathlib.Path(sys.argv[-1]).write_bytes(b'png'); print('poses of', sys.argv[3])"
+    entry(tmp_path, monkeypatch, code)
+    words = ("reproduce", "convergence", DATA, "--out", "c.png")
+    part = Part("convergence", words, ("c.png",), (), "Something.")
+    for _ in range(2):  # made, and done before
+        outcome = make(part, tmp_path / "r", str(tmp_path), "seal", lambda line: None)
+        text = page([part], {"convergence": outcome}, "T")
+        assert "poses of RECORDINGS" in text and str(tmp_path) not in text, text
+
+
+def test_printed_columns_are_tables_and_sentences_wrap() -> None:
+    rows = [["a joint", "MAE [N·m]", ""], ["s1", "0.6 0.7", "1"], ["e1", "", "2"]]
+    text = _as_tables(f"30 poses\n{table(rows[0], rows[1:], left=1)}\n<a sentence> without columns\n")
+    assert text.count("<tr>") == 3 and "<pre>30 poses</pre>" in text and "&lt;a sentence&gt;" in text
+    found = [re.findall(r"<t[hd]>([^<]*)", row) for row in text.split("<tr>")[1:]]
+    assert (
+        found[1] == ["s1", "0.6 0.7", "1"] and found[2] == ["e1", "", "2"] and found[0][:2] == ["a joint", "MAE [N·m]"]
+    )
 
 
 def test_the_letters_stand_where_the_page_says() -> None:
@@ -128,6 +150,40 @@ def test_an_interrupted_part_is_not_done(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(KeyboardInterrupt):
         make(ONE, tmp_path / "r", None, "other", lambda line: None)
     assert not (tmp_path / "r" / "convergence" / "done.json").exists()
+
+
+def test_the_seal_is_that_of_all_that_code_is_made_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("codegen/a.py", "templates/b.jinja", "templates/c.h", "runtime/commands/reproduce_all.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("1", encoding="utf-8")
+    monkeypatch.setattr(reproduce_all, "__file__", str(tmp_path / "runtime" / "commands" / "reproduce_all.py"))
+    seen = {_seal((), None)}
+    for name in ("codegen/a.py", "templates/b.jinja", "templates/c.h"):
+        (tmp_path / name).write_text("2", encoding="utf-8")
+        seen.add(_seal((), None))
+    assert len(seen) == 4
+
+
+def test_parts_run_side_by_side_and_stand_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two that wait for each other end with two at a time; the page has them in the paper's order."""
+    waits = (
+        "import pathlib, sys, time\n"
+        "if 'generate' in sys.argv: sys.exit()\n"
+        "here, end = pathlib.Path(sys.argv[-1]), time.time() + 60\n"
+        "here.write_bytes(b'png')\n"
+        "while len([*here.parent.parent.glob('*/*.png')]) < 2:\n"
+        "    assert time.time() < end\n"
+        "    time.sleep(0.01)\n"
+    )
+    entry(tmp_path, monkeypatch, waits)
+    monkeypatch.setattr(reproduce_all, "robot_folders", lambda: [tmp_path])
+    (tmp_path / "baxter_bare").mkdir()
+    (tmp_path / "baxter_bare" / "manifest.json").write_text("{}", encoding="utf-8")
+    words = ["all", "--out", str(tmp_path / "r"), "--jobs", "2", "--part", "sweeps", "--part", "convergence"]
+    done = CliRunner().invoke(command, words)
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "r" / "index.html").read_text(encoding="utf-8")
+    assert text.index("id='convergence'") < text.index("id='sweeps'")
 
 
 def test_the_seal_is_that_of_the_recordings_contents(tmp_path: Path) -> None:

@@ -14,6 +14,9 @@
 #define VARYING 0
 #define ENDLESS 1e+20
 #define KERNEL_WORK 0
+#define DISTANCES 0
+#define OBSTACLES 0
+#define DISTANCES_WORK 0
 static const int parents[] = { -1, 0, 1 };
 static const int slides[] = { 1, 1, 1 };
 static const int coordinates[] = { 0, 1, 2 };
