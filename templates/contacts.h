@@ -60,7 +60,10 @@ static void touch(const Stage *s, const double *x, double *w) {
 static void touch_turning(const Stage *s, const double *x, double *w) {
   double *turn = w + W_TURN, moved = 0.0;
   int k, j, near = 0;
-  for (j = 0; j < N; j++) moved = fabs(x[j] - s->p[j]) > moved ? fabs(x[j] - s->p[j]) : moved;
+  for (j = 0; j < N; j++) {
+    if (FLAT && !turning[j]) continue; /* tangents of a plane that stands turn as bodies do */
+    moved = fabs(x[j] - s->p[j]) > moved ? fabs(x[j] - s->p[j]) : moved;
+  }
   for (k = 0; k < CONTACTS; k++) near += !s->far[SIDES + k] && touch_size(k) == 3;
   if (near == 0 || moved < C_CONE_TURN) return;
   touch_slopes_kernel(s->p, x, w + W_SIGN, w + W_J0, s->h, s->alpha, turn, w + W_KERNEL);
@@ -158,9 +161,12 @@ static double add_contacts(Stage *s, const double *x, double *impulse, double *F
 #else
     if (!far) touch_cone(k, impulse + first, w + W_TOUCH + first, w + W_GAPS + k, s->h, law, rho, row, X, G, w);
 #endif
-    for (q = 0; q < size; q++) {
-      sum += far ? 0.0 : row[q] * row[q];
-      for (i = 0; i < N; i++) F[i] -= J[N * q + i] * impulse[first + q];
+    for (q = 0; q < size; q++) sum += far ? 0.0 : row[q] * row[q];
+    if (size == 3) {
+      const double a = impulse[first], b = impulse[first + 1], c = impulse[first + 2];
+      for (i = 0; i < N; i++) F[i] -= J[i] * a + J[N + i] * b + J[2 * N + i] * c;
+    } else {
+      for (i = 0; i < N; i++) F[i] -= J[i] * impulse[first];
     }
   }
   if (s->fresh && !s->end) touch_turning(s, x, w);
@@ -202,28 +208,37 @@ static void touch_lines(const Stage *s, int k, int size, int at, const double *c
   for (q = 0; q < rows; q++) K[(size + 1) * (at + q) + at + q] += 1.0;
 }
 
-/* Adds a contact to the system of coordinates; leaves G Y. */
+/* Adds a contact to the system of coordinates; leaves G Y. What three rows do is summed before it is stored. */
 static void touch_square(const Stage *s, int k, double *K, double *w) {
-  const int first = touch_row[k], rows = touch_size(k);
+  const int first = touch_row[k];
   const double *J = w + (s->end ? W_J : W_J0) + N * first, *Y = w + (s->end ? W_J : W_BY) + N * first;
   const double *G = w + W_SHARES + 9 * k, *X = w + W_X_TOUCH + first;
   double *GY = w + W_GY + N * first;
-  int i, j, q, r;
-  for (q = 0; q < rows; q++) {
+  int i, j;
+#if ROUGH_ANY
+  if (touch_size(k) == 3) {
     for (j = 0; j < N; j++) {
-      double value = 0.0;
-      for (r = 0; r < rows; r++) value += G[q + rows * r] * Y[N * r + j];
-      GY[N * q + j] = value;
+      const double a = Y[j], b = Y[N + j], c = Y[2 * N + j];
+      GY[j] = G[0] * a + G[3] * b + G[6] * c;
+      GY[N + j] = G[1] * a + G[4] * b + G[7] * c;
+      GY[2 * N + j] = G[2] * a + G[5] * b + G[8] * c;
     }
+    for (i = 0; i < N; i++) {
+      const double a = J[i], b = J[N + i], c = J[2 * N + i];
+      double *line = K + (BIG + 1) * i;
+      if (a == 0.0 && b == 0.0 && c == 0.0) continue;
+      line[BIG] -= a * X[0] + b * X[1] + c * X[2];
+      for (j = 0; j < N; j++) line[j] += a * GY[j] + b * GY[N + j] + c * GY[2 * N + j];
+    }
+    return;
   }
+#endif
+  for (j = 0; j < N; j++) GY[j] = G[0] * Y[j];
   for (i = 0; i < N; i++) {
     double *line = K + (BIG + 1) * i;
-    for (q = 0; q < rows; q++) {
-      const double pull = J[N * q + i];
-      if (pull == 0.0) continue;
-      line[BIG] -= pull * X[q];
-      for (j = 0; j < N; j++) line[j] += pull * GY[N * q + j];
-    }
+    if (J[i] == 0.0) continue;
+    line[BIG] -= J[i] * X[0];
+    for (j = 0; j < N; j++) line[j] += J[i] * GY[j];
   }
 }
 

@@ -92,6 +92,7 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         "LAGGING": bool(tree.friction), "STRAIGHT": n <= STRAIGHT, "FLOATING": bool(tree.base),
         "WRENCHES": bool(tree.wrenches), "BOUNCING": rebounds.bounces(model), "EXACT": "contact.slope_slip" in where,
         "SLOPE_SLIP": where.get("contact.slope_slip", 0),
+        "FLAT": all(not k.round and k.other < 0 for k in tree.contacts),
         "ALPHA_JACOBIAN": by_alpha, "LOOKED": len(constrained_step.told(model)) if m else 0,
     }  # fmt: skip
     includes = '#include "sine_cosine.h"\n' + ('#include "chart.h"\n' if tree.base else "")

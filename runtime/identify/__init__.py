@@ -13,7 +13,6 @@ numbers; `implausible` holds a result against the description; `minimise` is lea
 
 from diffpbd.runtime.identify.bodies import PRIOR
 from diffpbd.runtime.identify.forms import identify
-from diffpbd.runtime.identify.free_bodies import with_inertials
 from diffpbd.runtime.identify.least_squares import Condensation, minimise
 from diffpbd.runtime.identify.lengths import of_lengths
 from diffpbd.runtime.identify.plausibility import implausible
@@ -22,6 +21,7 @@ from diffpbd.runtime.identify.recordings import Wanted, read_recordings, samples
 from diffpbd.runtime.identify.result import Identification
 from diffpbd.runtime.identify.selection import in_contact, select
 from diffpbd.runtime.identify.settings import FORMS, FRICTION_MODELS, LOSSES, RESIDUALS, STANDSTILL, Settings
+from diffpbd.runtime.identify.standin import with_inertials
 from diffpbd.runtime.identify.starting import starting_point
 from diffpbd.runtime.identify.torques import unknown_torques, write_torques
 from diffpbd.runtime.identify.toss_files import Toss, parted, read_tosses

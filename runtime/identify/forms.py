@@ -14,13 +14,13 @@ from diffpbd.runtime.functions.parameters import ParameterValues
 from diffpbd.runtime.identify.agreement import check_agreement
 from diffpbd.runtime.identify.beyond import beyond_training
 from diffpbd.runtime.identify.conclusion import conclude
-from diffpbd.runtime.identify.free_bodies import with_inertials
 from diffpbd.runtime.identify.lengths import fit_lengths, of_lengths
 from diffpbd.runtime.identify.result import Errors, Identification, identification, predicted
 from diffpbd.runtime.identify.selection import Selection, in_contact, select
 from diffpbd.runtime.identify.settings import Settings
 from diffpbd.runtime.identify.shooting import shoot
 from diffpbd.runtime.identify.simultaneous import transcribe
+from diffpbd.runtime.identify.standin import with_inertials
 from diffpbd.runtime.identify.torque_form import fit_torques
 from diffpbd.runtime.identify.torques import check_determined, estimated, with_estimate
 from diffpbd.runtime.identify.touching import fit_touching

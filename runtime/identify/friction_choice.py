@@ -20,8 +20,8 @@ from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.functions.friction import LAWS, VELOCITY, mean_of
 from diffpbd.runtime.identify.design import KINDS, LINK_COLUMNS, Design, columns_of_joint_kind, every_joint
 from diffpbd.runtime.identify.fitting import Fitted
-from diffpbd.runtime.identify.free_friction import with_friction
 from diffpbd.runtime.identify.solving import Question
+from diffpbd.runtime.identify.standin import with_friction
 
 __all__ = ["choose"]
 

@@ -15,7 +15,6 @@ from diffpbd.runtime.identify.bodies import DECIDED, MOVES, WEAKER, decided_by_p
 from diffpbd.runtime.identify.covariance import IN_TIME
 from diffpbd.runtime.identify.cross_validation import leave_one_out
 from diffpbd.runtime.identify.design import Design
-from diffpbd.runtime.identify.extended import needed
 from diffpbd.runtime.identify.fitting import STILL, Fitted, fit_rounds
 from diffpbd.runtime.identify.lever_springs import levers
 from diffpbd.runtime.identify.problem import Problem
@@ -23,6 +22,7 @@ from diffpbd.runtime.identify.result import Errors, Identification, Lost, Solved
 from diffpbd.runtime.identify.selection import Selection
 from diffpbd.runtime.identify.settings import Settings
 from diffpbd.runtime.identify.solving import COARSELY, Question
+from diffpbd.runtime.identify.standin import needed
 from diffpbd.runtime.identify.starts import End, compare, ends
 from diffpbd.runtime.identify.torque_statistics import Statistics, evaluate
 from diffpbd.runtime.logs.processing import Samples

@@ -18,8 +18,8 @@ from support.sled import law
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.identify import Identification, Settings, identify
-from diffpbd.runtime.identify.free_friction import FreeFriction, with_friction
 from diffpbd.runtime.identify.friction_choice import CHANCE, WORTH, _better
+from diffpbd.runtime.identify.standin import StandIn, with_friction
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.logs.processing import Processing, process
 
@@ -58,13 +58,13 @@ def near(found: Identification, truth: Mapping[str, float], tolerance: float) ->
 
 
 @pytest.fixture(scope="module")
-def free() -> FreeFriction:
+def free() -> StandIn:
     robot = with_friction(loaded("double_pendulum"), ["asymmetric", "stribeck"])
-    assert isinstance(robot, FreeFriction)
+    assert isinstance(robot, StandIn)
     return robot
 
 
-def test_the_longer_robot_has_the_law(free: FreeFriction) -> None:
+def test_the_longer_robot_has_the_law(free: StandIn) -> None:
     """Columns times coefficients are the plain torque and the law; derivatives by all of friction are exact."""
     rng = np.random.default_rng(1)
     own = {"shoulder": (0.7, 0.2, 0.3, 0.2, 0.1, 0.4, 0.5), "elbow": (0.3, 0.1, 0.2, -0.1, 0.05, 0.2, 0.8)}

@@ -32,6 +32,7 @@
 #define BOUNCING 0
 #define EXACT 0
 #define SLOPE_SLIP 0
+#define FLAT 1
 #define ALPHA_JACOBIAN 0
 #define LOOKED 0
 static const int motor[] = { 1, 1, 1 };

@@ -15,8 +15,8 @@ from support.robots import generated, loaded
 from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.identify import Settings, identify, with_inertials
-from diffpbd.runtime.identify.free_bodies import FreeBodies
 from diffpbd.runtime.identify.selection import INERTIALS
+from diffpbd.runtime.identify.standin import StandIn
 from diffpbd.runtime.logs.csv import write_log
 
 TRUTH = {"mass.lower": 1.9, "com.lower.x": 0.03, "com.lower.z": -0.9, "inertia.lower.yy": 0.11, "gravity.x": 0.4}
@@ -30,7 +30,7 @@ def symbolic() -> Robot:
 @pytest.fixture(scope="module")
 def free() -> Robot:
     robot = with_inertials(loaded("double_pendulum"), ["inertials"], "torque")
-    assert isinstance(robot, FreeBodies)
+    assert isinstance(robot, StandIn)
     return robot
 
 
@@ -73,7 +73,7 @@ def test_the_fit_is_that_of_the_robot_generated_so(symbolic: Robot, fit: list[st
 
 def test_workers_get_it(free: Robot) -> None:
     again = pickle.loads(pickle.dumps(free))
-    assert isinstance(again, FreeBodies) and again.alpha.names == free.alpha.names
+    assert isinstance(again, StandIn) and again.alpha.names == free.alpha.names
 
 
 def test_what_it_cannot_do_names_the_robot_that_can() -> None:
