@@ -20,8 +20,8 @@ RUNTIME = (
     ("model",), ("gpu",), ("functions",), ("folder",), ("interface",), ("base",),
 )  # fmt: skip
 CODEGEN = (
-    ("generate", "convergence", "sweep_study"), ("emit",), ("graph",), ("joint_space", "method"), ("laws",), ("program",),
-    ("description",), ("",),
+    ("generate", "convergence", "link_variables", "sweep_study"), ("emit",), ("graph",), ("joint_space", "method"), ("laws",),
+    ("program",), ("description",), ("",),
 )  # fmt: skip
 
 

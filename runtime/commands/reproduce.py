@@ -11,7 +11,7 @@ from diffpbd.runtime.commands.outputs import picture_and_table, recorded_rate, s
 from diffpbd.runtime.commands.reproduce_all import command as everything
 from diffpbd.runtime.commands.reproduce_control import circle, impedance, net_torque_map, push, replay
 from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring
-from diffpbd.runtime.commands.reproduce_sweeps import sweeps
+from diffpbd.runtime.commands.reproduce_sweeps import sweeps, variables
 from diffpbd.runtime.commands.results import finish, json_option, tabled, tables
 from diffpbd.runtime.report.tables import number
 
@@ -28,6 +28,7 @@ command.add_command(double_pendulum)
 command.add_command(gravity_compensation)
 command.add_command(spring)
 command.add_command(sweeps)
+command.add_command(variables)
 
 
 @command.command("convergence")

@@ -1,4 +1,4 @@
-"""`diffpbd reproduce sweeps`."""
+"""`diffpbd reproduce sweeps` and `variables`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from diffpbd.runtime.commands.numbers import COUNT, SEED, Whole
 from diffpbd.runtime.commands.outputs import picture_and_table, recorded_rate, table_beside
 from diffpbd.runtime.commands.results import finish, json_option, note, tabled, tables
 
-__all__ = ["sweeps"]
+__all__ = ["sweeps", "variables"]
 
 LOADED = 12
 """[1] Poses loaded like the paper's."""
@@ -69,4 +69,23 @@ def sweeps(
         ways = setting_graphs(loaded.name, settings(loaded.joints[shown[-1]]))
         note("\nWhat the step may have been, 30 sweeps unless said; mean absolute error [N·m]")
         tabled(*experiment.by_setting(loaded, sets, alpha, ways, note))
+    finish(tables(), out, numbers)
+
+
+@click.command("variables")
+@click.argument("robot", default="baxter_bare")
+@json_option
+@picture_and_table("variables.png", "The vectors")
+def variables(robot: str, out: str, table_path: str | None) -> None:
+    """The paper's nomenclature with ROBOT's numbers, and its drawings: a link's variables, the flow of windows, the spring."""
+    from diffpbd.codegen.link_variables import link_variables
+    from diffpbd.runtime.base.rows import write_rows
+    from diffpbd.runtime.reproduce.diagrams import nomenclature, plot
+
+    numbers = table_beside(out, table_path, [("ROBOT", robot)])
+    found = link_variables(robot)
+    plot(out, found)
+    head, rows = nomenclature(found)
+    write_rows(numbers, head, rows)
+    tabled(head, rows, left=2)
     finish(tables(), out, numbers)
