@@ -737,6 +737,9 @@ static int solve_once(const double *p, const double *pd, const double *u, const 
   status = solve_stage(&s, p_next, L, w + W_PUSH, warm, w);
   if (status == 0) status = finish(&s, p, pd, u, kick, h, alpha, p_next, pd_next, w);
   if (status == 0) return 0;
+#if BOUNCING
+  if (status == STATUS_STEP_REFUTED && rebounding(w)) return status; /* with less of the restitution, not of the step */
+#endif
   other = approach(p, pd, u, kick, h, alpha, p_next, pd_next, w);
   return other == 0 ? 0 : status;
 }
@@ -753,6 +756,7 @@ static int solve_sided(const double *p, const double *pd, const double *u, const
     if (k > 0) memcpy(p_next, guess, sizeof guess);
     status = solve_once(p, pd, u, kick, h, alpha, p_next, pd_next, alone, warm && k == 0, w);
     if (status == 0 || !rebounding(w)) break;
+    if (status != STATUS_STEP_REFUTED && k < KEPTS - 2) k = KEPTS - 2; /* not found at all: without */
   }
   return status;
 #else

@@ -164,7 +164,7 @@ static double add_contacts(Stage *s, const double *x, double *impulse, double *F
     for (q = 0; q < size; q++) sum += far ? 0.0 : row[q] * row[q];
     if (size == 3) {
       const double a = impulse[first], b = impulse[first + 1], c = impulse[first + 2];
-      for (i = 0; i < N; i++) F[i] -= J[i] * a + J[N + i] * b + J[2 * N + i] * c;
+      for (i = 0; i < N; i++) F[i] = F[i] - J[i] * a - J[N + i] * b - J[2 * N + i] * c;
     } else {
       for (i = 0; i < N; i++) F[i] -= J[i] * impulse[first];
     }
@@ -208,7 +208,7 @@ static void touch_lines(const Stage *s, int k, int size, int at, const double *c
   for (q = 0; q < rows; q++) K[(size + 1) * (at + q) + at + q] += 1.0;
 }
 
-/* Adds a contact to the system of coordinates; leaves G Y. What three rows do is summed before it is stored. */
+/* Adds a contact to the system of coordinates; leaves G Y. What three rows do is added before it is stored, in the order of rows. */
 static void touch_square(const Stage *s, int k, double *K, double *w) {
   const int first = touch_row[k];
   const double *J = w + (s->end ? W_J : W_J0) + N * first, *Y = w + (s->end ? W_J : W_BY) + N * first;
@@ -227,8 +227,8 @@ static void touch_square(const Stage *s, int k, double *K, double *w) {
       const double a = J[i], b = J[N + i], c = J[2 * N + i];
       double *line = K + (BIG + 1) * i;
       if (a == 0.0 && b == 0.0 && c == 0.0) continue;
-      line[BIG] -= a * X[0] + b * X[1] + c * X[2];
-      for (j = 0; j < N; j++) line[j] += a * GY[j] + b * GY[N + j] + c * GY[2 * N + j];
+      line[BIG] = line[BIG] - a * X[0] - b * X[1] - c * X[2];
+      for (j = 0; j < N; j++) line[j] = line[j] + a * GY[j] + b * GY[N + j] + c * GY[2 * N + j];
     }
     return;
   }

@@ -7,13 +7,19 @@ and the torque residual says the same, the former has no result.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
-from diffpbd.runtime.base.errors import SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.base.names import listing
-from diffpbd.runtime.identify.result import Identification
+from diffpbd.runtime.identify.result import Estimate, Identification
+from diffpbd.runtime.identify.specification import REJECTED
+from diffpbd.runtime.logs.csv import Log
+from diffpbd.runtime.logs.processing import Processing, Samples, process
 
-__all__ = ["check_agreement"]
+__all__ = ["as_steps", "check_agreement", "doubted"]
 
 APART = 3.0
 """[1] Joint deviations by which a parameter of two forms may differ."""
@@ -38,11 +44,11 @@ def check_agreement(form: str, found: Identification, torques: Identification) -
     }
     other = {e.name: e for e in torques.estimates}
     apart = [
-        f"{e.name} is {e.value:.3g} ± {e.std or 0.0:.2g} here and {o.value:.3g} ± {o.std or 0.0:.2g} there"
+        f"{e.name} is {e.value:.3g} ± {_spread(e):.2g} here and {o.value:.3g} ± {_spread(o):.2g} there"
         for e in found.estimates
         if (o := other.get(e.name)) is not None
-        and (e.std or 0.0) >= ROUNDING * abs(e.value - o.value)
-        and abs(e.value - o.value) > APART * np.hypot(e.std or 0.0, o.std or 0.0)
+        and _spread(e) >= ROUNDING * abs(e.value - o.value)
+        and abs(e.value - o.value) > APART * np.hypot(_spread(e), _spread(o))
     ]
     if worse and apart:
         named = listing([f"{joint} ({ratio:.2g} times)" for joint, ratio in worse.items()])
@@ -51,3 +57,49 @@ def check_agreement(form: str, found: Identification, torques: Identification) -
             f"{'; '.join(apart)}. The recorded torques do not move the model as they moved the arm; nothing was written. Use "
             "--form torque, or --form simultaneous --residual torque."
         )
+
+
+def as_steps(samples: Sequence[Samples]) -> list[Samples]:
+    """Recordings as the torque form should see what a trajectory takes them for: a torque that acts until the next sample is at
+    a sample the mean of two; filtered as by default where they are not, or none where they are too short for that."""
+    found: list[Samples] = []
+    for s in samples:
+        tau = np.array(s.tau)
+        tau[1:] = (s.tau[1:] + s.tau[:-1]) / 2.0
+        if s.processing.cutoff is not None:
+            found.append(replace(s, tau=tau))
+            continue
+        try:
+            found += process(s.name, Log(s.time, s.joints, s.q, s.dq, None, tau), Processing())
+        except InputError:
+            continue
+    return found
+
+
+def doubted(found: Identification, torques: Identification) -> Identification:
+    """With deviations that both forms bear out: none where the torque form rejects the model, and at least as large as the
+    estimates' difference, which a right model leaves within chance (Hausman 1978). The step of a trajectory has an error of its
+    own, which no residual shows: friction takes it up."""
+    other = {e.name: e for e in torques.estimates}
+    estimates, wider = [], []
+    for e in found.estimates:
+        o = other.get(e.name)
+        if e.std and o is not None and e.std >= ROUNDING * abs(e.value - o.value):
+            if o.rejected:
+                e = replace(e, std=None, formal=e.std, rejected=f"by the torque form: {o.rejected}")
+            elif abs(e.value - o.value) > np.hypot(_spread(e), _spread(o)):
+                wider.append(e.name)
+                e = replace(e, std=float(np.hypot(_spread(e), e.value - o.value)))
+        estimates.append(e)
+    notes = [note for note in torques.notes if note.startswith(REJECTED)]
+    if wider:
+        notes.append(
+            "the torque form finds other values than this form by more than chance; the difference is part of the deviation "
+            f"of {listing(wider)}"
+        )
+    return replace(found, estimates=tuple(estimates), notes=(*found.notes, *notes))
+
+
+def _spread(e: Estimate) -> float:
+    """Its deviation, also where that is not told because the model was rejected."""
+    return e.std or e.formal or 0.0

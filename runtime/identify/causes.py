@@ -14,7 +14,7 @@ from diffpbd.runtime.identify.outer import DELAY, GAIN, ZERO, sensor_names
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["LOAD", "MASSES", "Cause", "Table", "causes", "tabulated"]
+__all__ = ["LOAD", "MASSES", "Cause", "Table", "causes", "sensed", "tabulated"]
 
 LOAD, MASSES = "load", "masses"
 PRESLIDING = (0.005, 0.02, 0.08)
@@ -60,7 +60,7 @@ def causes(robot: Robot, fitted: Sequence[str], terms: int) -> list[Cause]:
         at += count
 
     known = sensor_names(robot)
-    for joint in _sensed(robot):
+    for joint in sensed(robot):
         for kind, count in _OF_JOINTS:
             name = _name(kind, joint)
             add(kind, joint, name if not name.startswith(ZERO) or name in known else "", count)
@@ -110,7 +110,7 @@ def _spring(robot: Robot, joint: str) -> tuple[int, int]:
     return stiffness, rest
 
 
-def _sensed(robot: Robot) -> list[str]:
+def sensed(robot: Robot) -> list[str]:
     """Joints with a torque sensor."""
     facts = robot.manifest.robot
     return [joint for joint in robot.joints if joint not in facts.passive and joint not in facts.base_freedoms]
@@ -178,7 +178,7 @@ def _columns(robot: Robot, s: Samples, point: Point, predicted: FloatArray, own:
     rigid = own[..., : LINK_COLUMNS * len(robot.links)] @ point.phi[: LINK_COLUMNS * len(robot.links)]
     slope = np.gradient(predicted, 1.0 / s.rate, axis=0)
     bend = np.gradient(slope, 1.0 / s.rate, axis=0)
-    for joint in _sensed(robot):
+    for joint in sensed(robot):
         j = robot.joints.index(joint)
         alone = np.zeros(robot.n)
         alone[j] = 1.0

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify.causes import LOAD, MASSES, Cause, Table
 
-__all__ = ["MARGIN", "WORTH", "Grams", "Winner", "condensed", "won"]
+__all__ = ["MARGIN", "WORTH", "Grams", "Winner", "condensed", "pieces", "won"]
 
 WORTH = 0.1
 """[1] Part of a joint's RMS on recordings left out that a cause must take away to be named."""
@@ -24,6 +24,8 @@ MARGIN = 0.1
 """[1] By how much more every rival must leave there, as part of what the winner leaves."""
 FOLDS = 6
 """[1] Parts that are left out in turn: recordings, or stretches of a single one."""
+FEWEST = 3
+"""[1] Recordings from which each is left out whole."""
 RIDGE = 1e-9
 """[1] Beside the normalised squares of columns: keeps directions that the recordings do not determine where they are."""
 SLACK = 0.02
@@ -73,8 +75,12 @@ class Grams:
 
     def coefficients(self, columns: npt.NDArray[np.intp]) -> FloatArray:
         """By all folds."""
-        own = np.append(columns, self.squares.shape[-1] - 1)
-        return self._solved(self.total[:, own[:, None], own])
+        return self.solved(self.total, columns)
+
+    def solved(self, squares: FloatArray, columns: npt.NDArray[np.intp]) -> FloatArray:
+        """Coefficients of columns by some of the squares (n, columns + 1, columns + 1)."""
+        own = np.append(columns, squares.shape[-1] - 1)
+        return self._solved(squares[:, own[:, None], own])
 
     def _solved(self, block: FloatArray) -> FloatArray:
         together = np.tensordot(self.weight, block, axes=1)
@@ -90,19 +96,26 @@ class Grams:
         return np.asarray(np.hypot(np.sqrt(mean), self.floor), dtype=np.float64)
 
 
-def condensed(tables: Sequence[Table], fitted: npt.NDArray[np.intp], floor: FloatArray) -> Grams:
-    """Folds are recordings, or stretches of them where these are fewer than three."""
-    pieces = []
+def pieces(tables: Sequence[Table]) -> list[tuple[int, int, npt.NDArray[np.intp]]]:
+    """Fold, number of the table and its rows of every part that is left out in turn."""
+    found = []
     for k, table in enumerate(tables):
         rows = np.arange(len(table.residual))
-        if len(tables) >= 3:
-            pieces.append((k % FOLDS, table, rows))
+        if len(tables) >= FEWEST:
+            found.append((k % FOLDS, k, rows))
         else:
-            pieces += [(f, table, part) for f, part in enumerate(np.array_split(rows, FOLDS))]
-    folds = min(FOLDS, len(tables)) if len(tables) >= 3 else FOLDS
+            found += [(f, k, part) for f, part in enumerate(np.array_split(rows, FOLDS))]
+    return found
+
+
+def condensed(tables: Sequence[Table], fitted: npt.NDArray[np.intp], floor: FloatArray) -> Grams:
+    """Folds are recordings, or stretches of them where these are fewer than three."""
+    parts = pieces(tables)
+    folds = 1 + max(f for f, _, _ in parts)
     n, count = tables[0].residual.shape[1], tables[0].columns.shape[-1]
     squares, counts = np.zeros((folds, n, count + 1, count + 1)), np.zeros((folds, n))
-    for f, table, rows in pieces:
+    for f, at, rows in parts:
+        table = tables[at]
         for j in range(n):
             block = np.column_stack([table.columns[rows, j], table.residual[rows, j]])
             weight = table.weights[rows, j]

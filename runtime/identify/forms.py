@@ -11,7 +11,7 @@ from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.functions.parameters import ParameterValues
-from diffpbd.runtime.identify.agreement import check_agreement
+from diffpbd.runtime.identify.agreement import as_steps, check_agreement, doubted
 from diffpbd.runtime.identify.beyond import beyond_training
 from diffpbd.runtime.identify.conclusion import conclude
 from diffpbd.runtime.identify.lengths import fit_lengths, of_lengths
@@ -72,6 +72,8 @@ def identify(
         say("Comparing with the torque form")
         other = fit_torques(robot, train, (), selection, base, Settings(prior=settings.prior), say)
         check_agreement(settings.form, found, other)
+        if steps := as_steps(train):
+            found = doubted(found, fit_torques(robot, steps, (), selection, base, Settings(prior=settings.prior), say))
     if found.validate is None:
         return found
     return replace(found, notes=(*found.notes, *beyond_training(robot, train, validate, found.train, found.validate)))

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.names import listing
-from diffpbd.runtime.identify.causes import LOAD, MASSES, Cause, Table, causes, tabulated
+from diffpbd.runtime.identify.causes import LOAD, MASSES, Cause, Table
 from diffpbd.runtime.identify.changes import changes
-from diffpbd.runtime.identify.competition import Winner, condensed, won
+from diffpbd.runtime.identify.competition import Winner, won
 from diffpbd.runtime.identify.design import LINK_COLUMNS, Point
+from diffpbd.runtime.identify.evidence import Evidence
 from diffpbd.runtime.identify.outer import DELAY, GAIN, SENSOR
 from diffpbd.runtime.identify.pattern import pattern
-from diffpbd.runtime.identify.solving import NOISE_FLOOR
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.logs.sampling import COARSE, highest, kept
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["missing"]
+__all__ = ["missing", "too_slow"]
 
-MOST = 12000
-"""[1] Samples that are looked at in all: ten minutes of an arm's motion at 20 Hz."""
 CARRIED = 0.5
 """[1] Part of a torque's deviation that the rigid body must make for a gain to be judged: of the rest it is friction's."""
 ROUNDS = 4
@@ -37,20 +36,13 @@ WORDS = {
 }  # fmt: skip
 
 
-def missing(robot: Robot, samples: Sequence[Samples], point: Point, names: Sequence[str]) -> list[str]:
-    """Sentences on causes that are not fitted (`names` are) and win, in the order of what they explain."""
-    if slow := _too_slow(samples):
-        return [slow]
-    tables = [tabulated(robot, s, point, max(1, MOST // len(samples))) for s in samples]
-    tables = [table for table in tables if len(table.residual)]
-    candidates = causes(robot, names, len(point.phi))
+def missing(robot: Robot, evidence: Evidence, point: Point) -> list[str]:
+    """Sentences on causes that are not fitted and win, in the order of what they explain."""
+    tables, candidates = evidence.tables, list(evidence.causes)
     if changing := changes(robot, tables, candidates):
         return changing
-    fitted = np.flatnonzero(point.varying)
     judged = [j for j, joint in enumerate(robot.joints) if joint not in robot.manifest.robot.base_freedoms]
-    torque = np.sqrt(np.concatenate([(t.predicted + t.residual) ** 2 for t in tables]).mean(axis=0))
-    floor = np.maximum(NOISE_FLOOR * torque, np.finfo(float).tiny)
-    grams = condensed(tables, fitted, floor)
+    grams = copy(evidence.grams)
     carried = _carried(robot, tables, point)
     sentences: list[str] = []
     for _ in range(ROUNDS):
@@ -65,7 +57,7 @@ def missing(robot: Robot, samples: Sequence[Samples], point: Point, names: Seque
     return sentences
 
 
-def _too_slow(samples: Sequence[Samples]) -> str | None:
+def too_slow(samples: Sequence[Samples]) -> str | None:
     """Where accelerations are not those of the motion, every cause that scales them would win."""
     for s in samples:
         rate = 1.0 / float(np.median(np.diff(s.time)))

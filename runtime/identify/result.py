@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,8 @@ SENSORS = "sensor."  # how parameters begin that are no part of alpha
 class Estimate:
     """A parameter's value and standard deviation in its unit.
 
-    `std` is None where the value was given or is not determined; `bound` says which bound the value is on.
+    `std` is None where the value was given or is not determined, and where the model was `rejected`, which says why; there
+    `formal` is what it would be if the model were right. `bound` says which bound the value is on.
     """
 
     name: str
@@ -35,6 +36,8 @@ class Estimate:
     std: float | None
     unit: str
     bound: str | None = None
+    formal: float | None = None
+    rejected: str | None = None
 
 
 @dataclass(frozen=True)
@@ -180,6 +183,8 @@ class Identification:
             "rmse": {"train": self.train.rmse, "validate": held.rmse if held else {}},
             "bias": {"train": self.train.bias, "validate": held.bias if held else {}},
         }
+        if rejected := {e.name: e.rejected for e in self.estimates if e.rejected}:
+            data["rejected"] = rejected
         if self.left_out is not None:
             data["rmse"]["leave_one_out"] = self.left_out
         if self.base:
@@ -211,6 +216,8 @@ class Solved:
     iterations: int
     notes: tuple[str, ...] = ()
     base: tuple[Estimate, ...] = ()
+    withheld: Mapping[str, str] = field(default_factory=dict)
+    """By name of a parameter why its deviation is not told."""
 
 
 def identification(
@@ -253,7 +260,12 @@ def _estimates(robot: Robot, base: FloatArray, solved: Solved) -> list[Estimate]
         if name in solved.values:
             value = solved.values[name]
             value = value if np.isfinite(value) else given[name]  # a spring without stiffness has no rest
-            found.append(Estimate(name, value, solved.deviations.get(name), unit, solved.bounds.get(name)))
+            formal, why = solved.deviations.get(name), solved.withheld.get(name)
+            found.append(
+                Estimate(
+                    name, value, None if why else formal, unit, solved.bounds.get(name), formal if why else None, why
+                )
+            )
         elif name in given and given[name] != defaults[name]:
             found.append(Estimate(name, given[name], None, unit))
     return found

@@ -21,6 +21,7 @@ DIRECTION = "gravity_direction"
 LEVER = "lever_spring"
 CONTACT = "contact"
 FRICTION_OF_CONTACT, HEIGHT = "contact.friction.", "plane.height."
+RESTITUTION = "contact.restitution."
 WORDS = ("friction", "spring", LEVER, "inertials", CONTACT, DIRECTION, *SENSOR)
 
 
@@ -114,7 +115,7 @@ def _indices(robot: Robot, word: str) -> list[int]:
             f"--fit {word}: {robot.name} has no contacts; see docs/contact.md for how a recipe says what touches."
         )
     if word == CONTACT:
-        return [k for k, n in enumerate(alpha.names) if n.startswith((FRICTION_OF_CONTACT, HEIGHT))]
+        return [k for k, n in enumerate(alpha.names) if n.startswith((FRICTION_OF_CONTACT, RESTITUTION, HEIGHT))]
     if word == "spring":
         joints = robot.manifest.recipe.springs
         if not joints:

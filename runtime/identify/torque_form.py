@@ -10,11 +10,12 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, SolverError
-from diffpbd.runtime.identify import friction_choice, hints, standstill
+from diffpbd.runtime.identify import friction_choice, hints, specification, standstill
 from diffpbd.runtime.identify.bodies import DECIDED, MOVES, WEAKER, decided_by_prior
 from diffpbd.runtime.identify.covariance import IN_TIME
 from diffpbd.runtime.identify.cross_validation import leave_one_out
 from diffpbd.runtime.identify.design import Design
+from diffpbd.runtime.identify.evidence import gathered
 from diffpbd.runtime.identify.fitting import STILL, Fitted, fit_rounds
 from diffpbd.runtime.identify.lever_springs import levers
 from diffpbd.runtime.identify.problem import Problem
@@ -123,11 +124,14 @@ def _solved(fitted: Fitted, tried: Sequence[End], samples: Sequence[Samples]) ->
     if tried:
         notes += compare(tried, found.deviations)
     notes += _one_long_error(found, fitted.designs)
-    notes += hints.missing(question.robot, [d.samples for d in fitted.designs], fitted.point(x), unknowns.names)
+    deviations = {name: s for name, s in found.deviations.items() if name not in {item.name for item in moving}}
+    more, verdict = _examined(fitted, x, found)
+    notes += more
     by_label = {unknowns.labels[k]: side for k, side in bounds.items()}
     solved = Solved(
         values=unknowns.values_at(x),
-        deviations={name: std for name, std in found.deviations.items() if name not in {item.name for item in moving}},
+        deviations=deviations,
+        withheld={name: why for name, why in verdict.withheld.items() if name in deviations},
         bounds=by_label,
         lost=(*found.lost, *moving),
         correlations=found.correlations,
@@ -138,9 +142,20 @@ def _solved(fitted: Fitted, tried: Sequence[End], samples: Sequence[Samples]) ->
         status=fitted.status,
         iterations=fitted.iterations,
         notes=tuple(notes),
-        base=found.base,
+        base=tuple(replace(e, std=None) if e.name in verdict.withheld else e for e in found.base),
     )
     return solved, x
+
+
+def _examined(fitted: Fitted, x: FloatArray, found: Statistics) -> tuple[list[str], specification.Verdict]:
+    """What the model seems to lack, in sentences, and what that does to deviations."""
+    samples, point, robot = [d.samples for d in fitted.designs], fitted.point(x), fitted.question.robot
+    if slow := hints.too_slow(samples):
+        return [slow], specification.Verdict({}, ())
+    evidence = gathered(robot, samples, point, fitted.unknowns.names)
+    known = found.deviations | {e.name: e.std or 0.0 for e in found.base}
+    verdict = specification.judged(evidence, fitted.problem.weight, found.moves, known)
+    return [*hints.missing(robot, evidence, point), *verdict.notes], verdict
 
 
 def _one_long_error(found: Statistics, designs: Sequence[Design]) -> list[str]:

@@ -49,6 +49,8 @@ class Statistics:
     condition: float
     window: int
     base: tuple[Estimate, ...]
+    moves: FloatArray
+    """How what has a deviation, then `base`, moves (φ, k) with the gradient."""
 
 
 def evaluate(
@@ -75,12 +77,14 @@ def evaluate(
     combined = c.combinations()
     levers = lever_combinations(u.names, u.values_at(x))
     estimates: list[Estimate] = []
+    moves = np.zeros((len(phi), 0))
     if rows or combined or levers:
         free = [c.D[u.names.index(name)] @ by_recordings for name in wanted]
         lumped = [(b.row * c.scale) @ by_recordings for b in combined]
         lumped += [(lever.gradient @ c.D) @ by_recordings for lever in levers]
         sensitivity = np.array([*rows, *free, *lumped]).T
         moving = c.effect @ sensitivity
+        moves = np.delete(moving, range(len(rows), 2 * len(rows)), axis=1)
         every, windows = _influence(problem, phi, moving, designs).deviations()
         biased = _bias([_influence(problem, phi, moving, own).total for own in disturbed])
         every = np.hypot(every, biased)
@@ -99,6 +103,7 @@ def evaluate(
         condition=whole.condition,
         window=int(windows.max()),
         base=tuple(estimates),
+        moves=moves,
     )
 
 
