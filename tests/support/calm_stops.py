@@ -61,7 +61,7 @@ class Stopped:
     beyond: np.ndarray
     """rad of the way beyond what docs/safety.md allows."""
     torque: np.ndarray
-    """Largest law of the stop [N·m], gravity left out."""
+    """Largest law of the stop [N·m], gravity and what is left of the run's own law left out."""
     moved: np.ndarray
     """rad from where it began, at the end."""
     held: float
@@ -208,7 +208,8 @@ def stopped(urdf: Path, limits: Limits, laws: Laws, law: str, rate: float, seed:
 
     def watched(*state: Any) -> Any:
         decision = brake(*state)
-        braking.append(np.abs(decision.law))
+        left = np.abs(laws_sent[-1]) - limits.torque_rate / rate * (len(braking) - 2)  # of the law's last torque
+        braking.append(np.where(np.abs(decision.law) > left + 1e-6, np.abs(decision.law), 0.0))
         return decision
 
     under.brake, under.tick = watched, ticked
@@ -242,8 +243,9 @@ def stopped(urdf: Path, limits: Limits, laws: Laws, law: str, rate: float, seed:
     arm.advance(0.2)
     angles, speeds, shares = (np.array(part) for part in zip(*seen, strict=True))
     v = speeds[0]
-    longest = float(np.max(v * BRAKING / limits.speed))  # one factor on the decelerations: all joints stop together
-    allowed = np.maximum(v * (DETECTION + 0.5 * longest), LEAST_MOTION)
+    most = v + np.minimum(owed[0], np.maximum(speeds.max(axis=0) - v, 0.0))  # by the law's last torque
+    longest = float(np.max(most * BRAKING / limits.speed))  # one factor on the decelerations: all joints stop together
+    allowed = np.maximum(most * (DETECTION + 0.5 * longest), LEAST_MOTION)
     allowed += WHIPPED if (v > 1.2 * limits.speed).any() else 0.0
     return Stopped(
         report, v, np.maximum(speeds.max(axis=0) - v - owed[0], 0.0), np.abs(angles - angles[0]).max(axis=0) - allowed,
