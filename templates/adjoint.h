@@ -16,21 +16,21 @@ static void subtract_product(const double *A, const double *x, double *to) {
 
 /* y of a seed on rates, which it may overwrite: h (M + h slope of friction) y = seed. */
 static void pull_rate(const double *begun, const double *h, const double *pd, const double *alpha, const double *seed, double *y,
-                      double *w) {
-  double *direction = w + W_DIRECTION;
+                      Work *w) {
+  double *direction = w->direction;
   int j;
-  velocity_newton_kernel(w + W_MASS, h, pd, seed, begun, alpha, w + W_MODEL, direction, w + W_KERNEL);
+  velocity_newton_kernel(w->mass, h, pd, seed, begun, alpha, w->model, direction, w->kernel);
   for (j = 0; j < N; j++) y[j] = -direction[j] / h[0];
 }
 
 /* Whether blocks of four steps from `first` on, and where friction is none y and slope of the seeds on the rates they end
- * with, are worked out side by side; they are then one step after another in w + W_BLOCKS and w + W_SOUGHT. */
+ * with, are worked out side by side; they are then one step after another in w->blocks and w->sought. */
 static int assembled(int linear, int first, int steps, const double *P, const double *PD, const double *PD_bar, const double *h,
-                     const double *alpha, double *w) {
+                     const double *alpha, Work *w) {
 #if defined(DISPATCHED) && defined(FOR_V3)
   const ptrdiff_t at = (ptrdiff_t)first * N;
   if (steps < 4) return 0;
-  return ROBOT(blocks_lanes4)(linear, P + at, PD + at, PD_bar + at, h, alpha, w + W_MODEL, w + W_BLOCKS, w + W_SOUGHT, w + W_SIZE);
+  return ROBOT(blocks_lanes4)(linear, P + at, PD + at, PD_bar + at, h, alpha, w->model, w->blocks, w->sought, (double *)(void *)(w + 1));
 #else
   (void)linear, (void)first, (void)steps, (void)P, (void)PD, (void)PD_bar, (void)h, (void)alpha, (void)w;
   return 0;
@@ -42,12 +42,12 @@ static int assembled(int linear, int first, int steps, const double *P, const do
  * it, by one transposed solve; without friction a seed on rates is none but its own node's. */
 static void pull_back(int steps, const double *U, const double *h, const double *alpha, const double *P, const double *PD,
                       const double *P_bar, const double *PD_bar, double *p0_bar, double *pd0_bar, double *U_bar,
-                      double *alpha_bar, double *h_bar, double *w) {
-  const double *model = w + W_MODEL, *mass = w + W_MASS;
-  double *record = w + W_NEXT, *own = w + W_BLOCKS, *x = w + W_X, *y = w + W_Y;
-  double *seed = w + W_SMOOTH, *turned = seed + N, *slope = turned + N;
+                      double *alpha_bar, double *h_bar, Work *w) {
+  const double *model = w->model, *mass = w->mass;
+  double *record = w->next.record, *own = w->blocks, *x = w->x, *y = w->y;
+  double *seed = w->smooth, *turned = seed + N, *slope = turned + N;
 #if VARYING
-  double *shed = w + W_SHED; /* what the coefficients of friction make of the rates a step starts from */
+  double *shed = w->shed; /* what the coefficients of friction make of the rates a step starts from */
 #endif
   const int linear = frictionless(alpha);
   int k, j, first = steps, ready = 0;
@@ -69,10 +69,10 @@ static void pull_back(int steps, const double *U, const double *h, const double 
       ready = assembled(linear, first, steps, P, PD, PD_bar, h, alpha, w);
     }
     if (ready && linear) {
-      const double *sought = w + W_SOUGHT + (k - first) * 2 * N;
+      const double *sought = w->sought + (k - first) * 2 * N;
       for (j = 0; j < N; j++) y[j] += sought[j], seed[j] -= h[0] * sought[N + j];
     } else if (!linear || largest(rate_bar) != 0.0) {
-      inertia_kernel(p_next, alpha, model, record, w + W_MASS, w + W_KERNEL);
+      inertia_kernel(p_next, alpha, model, record, w->mass, w->kernel);
       memcpy(turned, rate_bar, N * sizeof(double));
       if (linear) {
         pull_rate(pd, h, pd_next, alpha, turned, turned, w);
@@ -85,26 +85,26 @@ static void pull_back(int steps, const double *U, const double *h, const double 
         pull_rate(pd, h, pd_next, alpha, turned, y, w);
         for (j = 0; j < N; j++) turned[j] = y[j] - x[j];
       }
-      momentum_slope_kernel(p_next, pd_next, turned, record, alpha, model, slope, w + W_KERNEL);
+      momentum_slope_kernel(p_next, pd_next, turned, record, alpha, model, slope, w->kernel);
       for (j = 0; j < N; j++) seed[j] -= h[0] * slope[j];
     }
-    own = w + W_BLOCKS + (ready ? (k - first) * BLOCKS : 0);
-    if (!ready) assembly_kernel(p, p_next, h, alpha, model, own + B_D, own + B_FACTORS, own + B_K0, own + B_K1, w + W_KERNEL);
+    own = w->blocks + (ready ? (k - first) * BLOCKS : 0);
+    if (!ready) assembly_kernel(p, p_next, h, alpha, model, own + B_D, own + B_FACTORS, own + B_K0, own + B_K1, w->kernel);
     subtract_pulled(own + B_K1, 1.0, y, seed);
-    solve_transposed_kernel(own + B_FACTORS, seed, alpha, model, x, w + W_KERNEL);
+    solve_transposed_kernel(own + B_FACTORS, seed, alpha, model, x, w->kernel);
     for (j = 0; j < N; j++) U_bar[(ptrdiff_t)k * N + j] = 0.5 * h[0] * h[0] * (x[j] + y[j]);
 #if VARYING
-    if (!linear) friction_lag_kernel(pd_next, y, h, pd, alpha, model, shed, w + W_KERNEL);
+    if (!linear) friction_lag_kernel(pd_next, y, h, pd, alpha, model, shed, w->kernel);
 #endif
     if (alpha_bar != 0 && h_bar != 0) {
-      adjoint_parameters_kernel(p, pd, U + (ptrdiff_t)k * N, h, p_next, pd_next, alpha, x, y, alpha_bar, h_bar, w + W_KERNEL);
+      adjoint_parameters_kernel(p, pd, U + (ptrdiff_t)k * N, h, p_next, pd_next, alpha, x, y, alpha_bar, h_bar, w->kernel);
     }
   }
   memcpy(p0_bar, P_bar, N * sizeof(double));
   memcpy(pd0_bar, PD_bar, N * sizeof(double));
   if (steps == 0) return;
-  inertia_kernel(P, alpha, model, record, w + W_MASS, w + W_KERNEL);
-  momentum_slope_kernel(P, PD, x, record, alpha, model, slope, w + W_KERNEL);
+  inertia_kernel(P, alpha, model, record, w->mass, w->kernel);
+  momentum_slope_kernel(P, PD, x, record, alpha, model, slope, w->kernel);
   subtract_pulled(own + B_K0, 1.0, x, p0_bar);
   subtract_product(own + B_D, y, p0_bar);
   for (j = 0; j < N; j++) p0_bar[j] += h[0] * slope[j];

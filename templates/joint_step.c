@@ -9,41 +9,26 @@
 #include "on_path.h"
 #include "joint_step_model.h"
 
-enum {
-#if !DEEP
-  SMOOTH = 5, /* differences of a rollout's poses from which its next one is guessed */
-#endif
-  MAX_POSE = C_MAX_POSE,
-  MAX_RATE = C_MAX_RATE,
-  MAX_LINE = C_MAX_LINE,
-  /* layout of the work array, in doubles */
-  W_MODEL = 0,
-  W_RECORD = W_MODEL + NM, /* what a step knows of its start */
-  W_TERMS = W_RECORD + RECORD,
-  W_ITERATE = W_TERMS + N,
-  W_CORRECTION = W_ITERATE + N,
-  W_FACTORS = W_CORRECTION + N,
-  W_MASS = W_FACTORS + FACTORS,
-  W_MOMENTUM = W_MASS + MASS,
-  W_GRADIENT = W_MOMENTUM + N,
-  W_DIRECTION = W_GRADIENT + N,
-  W_TRIAL = W_DIRECTION + N,
-  W_X = W_TRIAL + N,
-  W_Y = W_X + N,
-  W_BAR = W_Y + N, /* two nodes and their seeds; of deep trees two states and their successors */
-#if DEEP
-  W_ROW = W_BAR + 4 * N, /* seeds, gradients of one row */
-  W_KERNEL = W_ROW + 9 * N + 1 + NA,
-#else
-  W_NEXT = W_BAR + 8 * N, /* record and terms of the next step */
-  W_SMOOTH = W_NEXT + RECORD + N,
-  W_SHED = W_SMOOTH + (SMOOTH + 1) * N,
-  W_BLOCKS = W_SHED + N, /* of four steps */
-  W_SOUGHT = W_BLOCKS + 16 * N * N,
-  W_KERNEL = W_SOUGHT + 8 * N,
-#endif
-  W_SIZE = W_KERNEL + KERNEL_WORK
-};
+enum { SMOOTH = 5 }; /* differences of a rollout's poses from which its next one is guessed */
+
+typedef struct { /* what a step knows of its start */
+  double record[RECORD], terms[N];
+} Start;
+
+typedef struct {
+  double model[NM + 1]; /* numbers of the robot */
+  Start start, next;    /* of this step and, in a rollout, of the one after */
+  double iterate[N], correction[N], factors[FACTORS], mass[MASS], momentum[N];
+  double gradient[N], direction[N], trial[N], x[N], y[N];
+  double nodes[8 * N];                        /* two nodes and their seeds; of deep trees two states and their successors */
+  double row[DEEP ? 9 * N + 1 + NA : 1];      /* of deep trees: seeds, gradients of one row */
+  double smooth[DEEP ? 1 : (SMOOTH + 1) * N]; /* of others: for guesses of a rollout */
+  double shed[N];
+  double blocks[DEEP ? 1 : 16 * N * N], sought[8 * N]; /* of four steps */
+  double kernel[KERNEL_WORK + 1];
+} Work;
+
+enum { WORK_SIZE = sizeof(Work) / sizeof(double) };
 
 static double largest(const double *x) {
   double result = 0.0;
@@ -66,30 +51,30 @@ static double inner(const double *x, const double *y) {
  * iterations; the contraction they show bounds the error that is left, and a slow one calls for Newton again. The end is the
  * last chord iteration: its momentum is that of the corrected pose, its inertia that of the pose before; of deep trees it is worked out
  * apart. */
-static int solve_pose(const double *p, const double *u, const double *h, const double *alpha, double *p_next, double *w) {
-  double *record = w + W_RECORD, *terms = w + W_TERMS, *iterate = w + W_ITERATE;
-  double *correction = w + W_CORRECTION, *factors = w + W_FACTORS;
-  const double *model = w + W_MODEL;
+static int solve_pose(const double *p, const double *u, const double *h, const double *alpha, double *p_next, Work *w) {
+  double *record = w->start.record, *terms = w->start.terms, *iterate = w->iterate;
+  double *correction = w->correction, *factors = w->factors;
+  const double *model = w->model;
   double last, size, rate;
   int k, settled, stalled, fresh = 1;
 #if !DEEP
   int j, ending = 0;
 #endif
-  newton_kernel(p_next, p, record, terms, alpha, model, iterate, correction, factors, w + W_KERNEL);
+  newton_kernel(p_next, p, record, terms, alpha, model, iterate, correction, factors, w->kernel);
   last = largest(correction);
   memcpy(p_next, iterate, N * sizeof(double));
-  for (k = 0; k < MAX_POSE; k++) {
+  for (k = 0; k < C_MAX_POSE; k++) {
 #if !DEEP
     if (ending) {
-      end_kernel(p_next, p, record, terms, u, factors, h, alpha, model, correction, w + W_MOMENTUM, w + W_MASS, w + W_KERNEL);
+      end_kernel(p_next, p, record, terms, u, factors, h, alpha, model, correction, w->momentum, w->mass, w->kernel);
       for (j = 0; j < N; j++) iterate[j] = p_next[j] + correction[j];
     } else if (fresh) {
 #else
     if (fresh) {
 #endif
-      chord_kernel(p_next, p, record, terms, factors, alpha, model, iterate, correction, w + W_KERNEL);
+      chord_kernel(p_next, p, record, terms, factors, alpha, model, iterate, correction, w->kernel);
     } else {
-      newton_kernel(p_next, p, record, terms, alpha, model, iterate, correction, factors, w + W_KERNEL);
+      newton_kernel(p_next, p, record, terms, alpha, model, iterate, correction, factors, w->kernel);
     }
     size = largest(correction);
     if (!(size <= C_FAR_POSE)) return 1;
@@ -101,7 +86,7 @@ static int solve_pose(const double *p, const double *u, const double *h, const d
     stalled = !fresh && size <= C_STALL * (1.0 + largest(p_next)); /* rounding is all that is left */
 #if DEEP
     if (settled || stalled) {
-      end_kernel(p_next, p, u, h, record, alpha, model, w + W_MOMENTUM, w + W_MASS, w + W_KERNEL);
+      end_kernel(p_next, p, u, h, record, alpha, model, w->momentum, w->mass, w->kernel);
       return 0;
     }
 #else
@@ -115,26 +100,26 @@ static int solve_pose(const double *p, const double *u, const double *h, const d
 /* (M) rate = momentum + h * friction(rate): Newton on the gradient of a convex function, with a line search that never
  * passes far beyond the minimum along the direction. `rate` holds the first guess. Coefficients of friction that
  * vary with the rate are those at the rates `begun`. */
-static int solve_rate(const double *begun, const double *h, const double *alpha, double *rate, double *w) {
-  const double *mass = w + W_MASS, *momentum = w + W_MOMENTUM, *model = w + W_MODEL;
-  double *gradient = w + W_GRADIENT, *direction = w + W_DIRECTION, *trial = w + W_TRIAL;
+static int solve_rate(const double *begun, const double *h, const double *alpha, double *rate, Work *w) {
+  const double *mass = w->mass, *momentum = w->momentum, *model = w->model;
+  double *gradient = w->gradient, *direction = w->direction, *trial = w->trial;
   int k, i, j;
   for (j = 0; j < LINKS && NO_COULOMB(alpha, j); j++) {
   }
   if (j == LINKS) {
-    velocity_kernel(mass, momentum, h, begun, alpha, model, rate, w + W_KERNEL);
+    velocity_kernel(mass, momentum, h, begun, alpha, model, rate, w->kernel);
     return largest(rate) <= C_FAR_RATE ? 0 : 2;
   }
-  velocity_gradient_kernel(mass, momentum, h, rate, begun, alpha, model, gradient, w + W_KERNEL);
-  for (k = 0; k < MAX_RATE; k++) {
+  velocity_gradient_kernel(mass, momentum, h, rate, begun, alpha, model, gradient, w->kernel);
+  for (k = 0; k < C_MAX_RATE; k++) {
     double start, slope, t = 1.0, size;
-    velocity_newton_kernel(mass, h, rate, gradient, begun, alpha, model, direction, w + W_KERNEL);
+    velocity_newton_kernel(mass, h, rate, gradient, begun, alpha, model, direction, w->kernel);
     size = largest(direction);
     if (!(size <= C_FAR_RATE)) return 2;
     start = inner(gradient, direction);
-    for (i = 0; i < MAX_LINE; i++) {
+    for (i = 0; i < C_MAX_LINE; i++) {
       for (j = 0; j < N; j++) trial[j] = rate[j] + t * direction[j];
-      velocity_gradient_kernel(mass, momentum, h, trial, begun, alpha, model, gradient, w + W_KERNEL);
+      velocity_gradient_kernel(mass, momentum, h, trial, begun, alpha, model, gradient, w->kernel);
       slope = inner(gradient, direction);
       if (size * t <= C_RATE_TOLERANCE || slope <= C_CURVATURE * -start) break;
       t *= C_SHRINK;
@@ -145,34 +130,33 @@ static int solve_rate(const double *begun, const double *h, const double *alpha,
   return 2;
 }
 
-#if !DEEP
-#if defined(DISPATCHED) && defined(FOR_V3)
+#if !DEEP && defined(DISPATCHED) && defined(FOR_V3)
 /* The rate at the end of one lane of joint_step_lanes.h that begins with `begun`. */
 HIDDEN int ROBOT(rate_v3)(const double *mass, const double *momentum, const double *model, const double *begun,
-                               const double *h, const double *alpha, double *rate, double *w);
+                          const double *h, const double *alpha, double *rate, double *work);
 int ROBOT(rate_v3)(const double *mass, const double *momentum, const double *model, const double *begun, const double *h,
-                        const double *alpha, double *rate, double *w) {
-  memcpy(w + W_MODEL, model, NM * sizeof(double));
-  memcpy(w + W_MASS, mass, MASS * sizeof(double));
-  memcpy(w + W_MOMENTUM, momentum, N * sizeof(double));
+                   const double *alpha, double *rate, double *work) {
+  Work *const w = (Work *)(void *)work;
+  memcpy(w->model, model, NM * sizeof(double));
+  memcpy(w->mass, mass, MASS * sizeof(double));
+  memcpy(w->momentum, momentum, N * sizeof(double));
   memcpy(rate, begun, N * sizeof(double));
   return solve_rate(begun, h, alpha, rate, w);
 }
 #endif
 
-#endif
 /* `kick` is an impulse on the joints at the end of the step. `off` is the error of the previous step's first guess, which corrects
  * the guess of this step and is replaced by its error; 0 if there is none. */
 static int advance_from(const double *p, const double *pd, const double *u, const double *kick, const double *h,
-                        const double *alpha, double *off, double *p_next, double *pd_next, double *w) {
-  double *guess = w + W_X;
+                        const double *alpha, double *off, double *p_next, double *pd_next, Work *w) {
+  double *guess = w->x;
   int j, status = 1;
   if (!(h[0] >= C_LEAST_STEP)) {
     memcpy(p_next, p, N * sizeof(double));
     memcpy(pd_next, pd, N * sizeof(double));
     return STATUS_STEP_NOT_FORWARDS;
   }
-  start_kernel(p, pd, u, h, alpha, w + W_MODEL, w + W_RECORD, w + W_TERMS, p_next, w + W_KERNEL);
+  start_kernel(p, pd, u, h, alpha, w->model, w->start.record, w->start.terms, p_next, w->kernel);
   memcpy(guess, p_next, N * sizeof(double));
   if (off != 0 && largest(off) <= C_FAR_GUESS) {
     for (j = 0; j < N; j++) p_next[j] += off[j];
@@ -182,7 +166,7 @@ static int advance_from(const double *p, const double *pd, const double *u, cons
   if (status != 0) status = solve_pose(p, u, h, alpha, p_next, w);
   if (status == 0) {
     for (j = 0; off != 0 && j < N; j++) off[j] = p_next[j] - guess[j];
-    for (j = 0; kick != 0 && j < N; j++) w[W_MOMENTUM + j] += kick[j];
+    for (j = 0; kick != 0 && j < N; j++) w->momentum[j] += kick[j];
     memcpy(pd_next, pd, N * sizeof(double));
     status = solve_rate(pd, h, alpha, pd_next, w);
   }
@@ -194,7 +178,7 @@ static int advance_from(const double *p, const double *pd, const double *u, cons
 }
 
 static int advance(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
-                   double *p_next, double *pd_next, double *w) {
+                   double *p_next, double *pd_next, Work *w) {
   return advance_from(p, pd, u, 0, h, alpha, 0, p_next, pd_next, w);
 }
 
@@ -202,11 +186,11 @@ static int advance(const double *p, const double *pd, const double *u, const dou
 /* Pulls seeds at the end of a step back to its start; adds to alpha_bar and h_bar where they are asked for. */
 static void pull_back(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                       const double *p_next, const double *pd_next, const double *p_next_bar, const double *pd_next_bar,
-                      double *p_bar, double *pd_bar, double *u_bar, double *alpha_bar, double *h_bar, double *w) {
-  adjoint_kernel(p, pd, p_next, pd_next, h, p_next_bar, pd_next_bar, alpha, w + W_MODEL, p_bar, pd_bar, u_bar, w + W_X,
-            w + W_Y, w + W_KERNEL);
+                      double *p_bar, double *pd_bar, double *u_bar, double *alpha_bar, double *h_bar, Work *w) {
+  adjoint_kernel(p, pd, p_next, pd_next, h, p_next_bar, pd_next_bar, alpha, w->model, p_bar, pd_bar, u_bar, w->x,
+            w->y, w->kernel);
   if (alpha_bar != 0 && h_bar != 0) {
-    adjoint_parameters_kernel(p, pd, u, h, p_next, pd_next, alpha, w + W_MODEL, w + W_X, w + W_Y, alpha_bar, h_bar, w + W_KERNEL);
+    adjoint_parameters_kernel(p, pd, u, h, p_next, pd_next, alpha, w->model, w->x, w->y, alpha_bar, h_bar, w->kernel);
   }
 }
 #else
@@ -225,36 +209,37 @@ HIDDEN int ROBOT(sixth_lanes4)(const double *const *in, double *const *out, cons
 #endif
 
 HIDDEN int ON_PATH(joint_step)(const double *const *in, double *const *out, double *work) {
-  prepare_kernel(in[4], work + W_MODEL, work + W_KERNEL);
-  return advance(in[0], in[1], in[2], in[3], in[4], out[0], out[1], work);
+  Work *const w = (Work *)(void *)work;
+  prepare_kernel(in[4], w->model, w->kernel);
+  return advance(in[0], in[1], in[2], in[3], in[4], out[0], out[1], w);
 }
 
 #if !DEEP
 static int differentiate(const double *p, const double *pd, const double *u, const double *kick, const double *h,
-                         const double *alpha, double *const *out, double *work) {
+                         const double *alpha, double *const *out, Work *w) {
   int status;
-  prepare_kernel(alpha, work + W_MODEL, work + W_KERNEL);
-  status = advance_from(p, pd, u, kick, h, alpha, 0, out[0], out[1], work);
+  prepare_kernel(alpha, w->model, w->kernel);
+  status = advance_from(p, pd, u, kick, h, alpha, 0, out[0], out[1], w);
   if (status != 0) return status;
-  jacobian_kernel(p, pd, out[0], out[1], h, alpha, work + W_MODEL, out[2], out[3], out[4], out[5], out[6], out[7],
-             work + W_KERNEL);
+  jacobian_kernel(p, pd, out[0], out[1], h, alpha, w->model, out[2], out[3], out[4], out[5], out[6], out[7],
+             w->kernel);
   return 0;
 }
 #else
 static int differentiate(const double *p, const double *pd, const double *u, const double *kick, const double *h,
-                         const double *alpha, double *const *out, double *work) {
+                         const double *alpha, double *const *out, Work *w) {
   /* One pull-back for each component of the end state; its gradients are a row of the Jacobian. */
-  double *seed = work + W_ROW, *bar = seed + 2 * N;
+  double *seed = w->row, *bar = seed + 2 * N;
   int status, r, j;
-  prepare_kernel(alpha, work + W_MODEL, work + W_KERNEL);
-  status = advance_from(p, pd, u, kick, h, alpha, 0, out[0], out[1], work);
+  prepare_kernel(alpha, w->model, w->kernel);
+  status = advance_from(p, pd, u, kick, h, alpha, 0, out[0], out[1], w);
   if (status != 0) return status;
   memset(seed, 0, 2 * N * sizeof(double));
   for (r = 0; r < 2 * N; r++) {
     double *const *block = out + (r < N ? 2 : 5);
     const int row = r < N ? r : r - N;
     seed[r] = 1.0;
-    pull_back(p, pd, u, h, alpha, out[0], out[1], seed, seed + N, bar, bar + N, bar + 2 * N, 0, 0, work);
+    pull_back(p, pd, u, h, alpha, out[0], out[1], seed, seed + N, bar, bar + N, bar + 2 * N, 0, 0, w);
     seed[r] = 0.0;
     for (j = 0; j < N; j++) {
       block[0][row + N * j] = bar[j];
@@ -266,32 +251,36 @@ static int differentiate(const double *p, const double *pd, const double *u, con
 }
 #endif
 HIDDEN int ON_PATH(jac_joint_step)(const double *const *in, double *const *out, double *work) {
-  return differentiate(in[0], in[1], in[2], 0, in[3], in[4], out, work);
+  Work *const w = (Work *)(void *)work;
+  return differentiate(in[0], in[1], in[2], 0, in[3], in[4], out, w);
 }
 
 HIDDEN int ON_PATH(jac_kicked_step)(const double *const *in, double *const *out, double *work) {
-  return differentiate(in[0], in[1], in[2], in[3], in[4], in[5], out, work);
+  Work *const w = (Work *)(void *)work;
+  return differentiate(in[0], in[1], in[2], in[3], in[4], in[5], out, w);
 }
 
 #if ALPHA_JACOBIAN
 #ifndef FOR_V3
 #if !DEEP
 int ROBOT(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
-  double *p_next = work + W_BAR, *pd_next = p_next + N;
+  Work *const w = (Work *)(void *)work;
+  double *p_next = w->nodes, *pd_next = p_next + N;
   int status;
-  prepare_kernel(in[4], work + W_MODEL, work + W_KERNEL);
-  status = advance(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, work);
+  prepare_kernel(in[4], w->model, w->kernel);
+  status = advance(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, w);
   if (status != 0) return status;
-  jacobian_alpha_kernel(in[0], in[1], in[2], in[3], p_next, pd_next, in[4], out[0], out[1], work + W_KERNEL);
+  jacobian_alpha_kernel(in[0], in[1], in[2], in[3], p_next, pd_next, in[4], out[0], out[1], w->kernel);
   return 0;
 }
 #else
 int ROBOT(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
-  double *p_next = work + W_BAR, *pd_next = p_next + N, *seed = work + W_ROW, *bar = seed + 2 * N;
+  Work *const w = (Work *)(void *)work;
+  double *p_next = w->nodes, *pd_next = p_next + N, *seed = w->row, *bar = seed + 2 * N;
   double *alpha_bar = bar + 3 * N, *h_bar = alpha_bar + NA;
   int status, r, j;
-  prepare_kernel(in[4], work + W_MODEL, work + W_KERNEL);
-  status = advance(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, work);
+  prepare_kernel(in[4], w->model, w->kernel);
+  status = advance(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, w);
   if (status != 0) return status;
   memset(seed, 0, 2 * N * sizeof(double));
   for (r = 0; r < 2 * N; r++) {
@@ -300,7 +289,7 @@ int ROBOT(jac_alpha_joint_step)(const double *const *in, double *const *out, dou
     memset(alpha_bar, 0, (NA + 1) * sizeof(double));
     seed[r] = 1.0;
     pull_back(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, seed, seed + N, bar, bar + N, bar + 2 * N, alpha_bar,
-              h_bar, work);
+              h_bar, w);
     seed[r] = 0.0;
     for (j = 0; j < NA; j++) block[row + N * j] = alpha_bar[j];
   }
@@ -311,21 +300,22 @@ int ROBOT(jac_alpha_joint_step)(const double *const *in, double *const *out, dou
 #endif
 
 HIDDEN int ON_PATH(vjp_joint_step)(const double *const *in, double *const *out, double *work) {
+  Work *const w = (Work *)(void *)work;
 #if DEEP
-  double *p_next = work + W_BAR, *pd_next = p_next + N;
+  double *p_next = w->nodes, *pd_next = p_next + N;
   int status;
-  prepare_kernel(in[4], work + W_MODEL, work + W_KERNEL);
-  status = advance(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, work);
+  prepare_kernel(in[4], w->model, w->kernel);
+  status = advance(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, w);
   if (status != 0) return status;
   out[3][0] = 0.0;
   memset(out[4], 0, NA * sizeof(double));
   pull_back(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, in[5], in[6], out[0], out[1], out[2], out[4], out[3],
-            work);
+            w);
 #else
-  double *P = work + W_BAR, *PD = P + 2 * N, *P_bar = PD + 2 * N, *PD_bar = P_bar + 2 * N;
+  double *P = w->nodes, *PD = P + 2 * N, *P_bar = PD + 2 * N, *PD_bar = P_bar + 2 * N;
   int status;
-  prepare_kernel(in[4], work + W_MODEL, work + W_KERNEL);
-  status = advance(in[0], in[1], in[2], in[3], in[4], P + N, PD + N, work);
+  prepare_kernel(in[4], w->model, w->kernel);
+  status = advance(in[0], in[1], in[2], in[3], in[4], P + N, PD + N, w);
   if (status != 0) return status;
   memcpy(P, in[0], N * sizeof(double));
   memcpy(PD, in[1], N * sizeof(double));
@@ -334,25 +324,26 @@ HIDDEN int ON_PATH(vjp_joint_step)(const double *const *in, double *const *out, 
   memcpy(PD_bar + N, in[6], N * sizeof(double));
   out[3][0] = 0.0;
   memset(out[4], 0, NA * sizeof(double));
-  pull_back(1, in[2], in[3], in[4], P, PD, P_bar, PD_bar, out[0], out[1], out[2], out[4], out[3], work);
+  pull_back(1, in[2], in[3], in[4], P, PD, P_bar, PD_bar, out[0], out[1], out[2], out[4], out[3], w);
 #endif
   return 0;
 }
 
 #if SIXTH
 HIDDEN int ON_PATH(sixth_order_step)(const double *const *in, double *const *out, double *work) {
+  Work *const w = (Work *)(void *)work;
   static const double weight[] = {1.0 / 24.0, -16.0 / 15.0, 81.0 / 40.0};
-  double *P = work + W_BAR, *PD = P + 4 * N, *U = work + W_BLOCKS;
+  double *P = w->nodes, *PD = P + 4 * N, *U = w->blocks;
   int parts, j, done, status;
   if (!(in[3][0] >= C_LEAST_STEP)) {
     memcpy(out[0], in[0], N * sizeof(double));
     memcpy(out[1], in[1], N * sizeof(double));
     return STATUS_STEP_NOT_FORWARDS;
   }
-  prepare_kernel(in[4], work + W_MODEL, work + W_KERNEL);
+  prepare_kernel(in[4], w->model, w->kernel);
   if (!frictionless(in[4])) return 11;
 #if defined(DISPATCHED) && defined(FOR_V3)
-  if (ROBOT(sixth_lanes4)(in, out, work + W_MODEL, work + W_SIZE)) return 0;
+  if (ROBOT(sixth_lanes4)(in, out, w->model, work + WORK_SIZE)) return 0;
 #endif
   for (j = 0; j < 3; j++) memcpy(U + j * N, in[2], N * sizeof(double));
   memset(out[0], 0, N * sizeof(double));
@@ -361,7 +352,7 @@ HIDDEN int ON_PATH(sixth_order_step)(const double *const *in, double *const *out
     const double h = in[3][0] / parts;
     memcpy(P, in[0], N * sizeof(double));
     memcpy(PD, in[1], N * sizeof(double));
-    status = glide(parts, U, &h, in[4], P, PD, &done, work);
+    status = glide(parts, U, &h, in[4], P, PD, &done, w);
     if (status != 0) {
       memcpy(out[0], in[0], N * sizeof(double));
       memcpy(out[1], in[1], N * sizeof(double));
@@ -377,36 +368,38 @@ HIDDEN int ON_PATH(sixth_order_step)(const double *const *in, double *const *out
 
 #endif
 HIDDEN int ON_PATH(node_torque)(const double *const *in, double *const *out, double *work) {
+  Work *const w = (Work *)(void *)work;
   const double half_h = 0.5 * in[3][0];
-  double *rate = work + W_BAR, *begun = rate + N, *u = out[0];
+  double *rate = w->nodes, *begun = rate + N, *u = out[0];
   int status, k;
   if (!(in[3][0] >= C_LEAST_STEP)) return STATUS_STEP_NOT_FORWARDS;
-  prepare_kernel(in[4], work + W_MODEL, work + W_KERNEL);
-  node_kernel(in[0], in[1], in[2], in[3], in[4], work + W_MODEL, u, work + W_MOMENTUM, work + W_MASS, work + W_KERNEL);
+  prepare_kernel(in[4], w->model, w->kernel);
+  node_kernel(in[0], in[1], in[2], in[3], in[4], w->model, u, w->momentum, w->mass, w->kernel);
   memset(rate, 0, N * sizeof(double));
   for (k = 0; k < N; k++) begun[k] = (in[2][k] - in[0][k]) / (4.0 * half_h); /* the law is taken at the mean rate */
-  status = solve_rate(begun, &half_h, in[4], rate, work);
+  status = solve_rate(begun, &half_h, in[4], rate, w);
   if (status != 0) return status;
-  node_torque_kernel(u, rate, in[4], work + W_X, work + W_KERNEL);
-  memcpy(u, work + W_X, N * sizeof(double));
+  node_torque_kernel(u, rate, in[4], w->x, w->kernel);
+  memcpy(u, w->x, N * sizeof(double));
   return 0;
 }
 
 HIDDEN int ON_PATH(rollout)(int steps, const double *const *in, double *const *out, double *work) {
-  double *P = out[0], *PD = out[1], *off = work + W_Y;
+  Work *const w = (Work *)(void *)work;
+  double *P = out[0], *PD = out[1], *off = w->y;
   int k = 0, status = 0;
   memcpy(P, in[0], N * sizeof(double));
   memcpy(PD, in[1], N * sizeof(double));
-  prepare_kernel(in[4], work + W_MODEL, work + W_KERNEL);
+  prepare_kernel(in[4], w->model, w->kernel);
 #if !DEEP
   if (in[3][0] >= C_LEAST_STEP && frictionless(in[4])) {
-    status = glide(steps, in[2], in[3], in[4], P, PD, &k, work);
+    status = glide(steps, in[2], in[3], in[4], P, PD, &k, w);
   } else {
 #endif
   memset(off, 0, N * sizeof(double));
   for (k = 0; k < steps; k++) {
     const ptrdiff_t at = (ptrdiff_t)k * N;
-    status = advance_from(P + at, PD + at, in[2] + at, 0, in[3], in[4], off, P + at + N, PD + at + N, work);
+    status = advance_from(P + at, PD + at, in[2] + at, 0, in[3], in[4], off, P + at + N, PD + at + N, w);
     if (status != 0) break;
   }
 #if !DEEP
@@ -423,13 +416,14 @@ HIDDEN int ON_PATH(rollout)(int steps, const double *const *in, double *const *o
 }
 
 HIDDEN int ON_PATH(vjp_trajectory)(int steps, const double *const *in, double *const *out, double *work) {
+  Work *const w = (Work *)(void *)work;
   const double *U = in[0], *h = in[1], *alpha = in[2], *P = in[3], *PD = in[4], *p_bars = in[5], *pd_bars = in[6];
 #if DEEP
-  double *p_bar = work + W_BAR, *pd_bar = p_bar + N, *p_seed = pd_bar + N, *pd_seed = p_seed + N;
+  double *p_bar = w->nodes, *pd_bar = p_bar + N, *p_seed = pd_bar + N, *pd_seed = p_seed + N;
   int k, j;
 #endif
   if (!(h[0] >= C_LEAST_STEP)) return STATUS_STEP_NOT_FORWARDS;
-  prepare_kernel(alpha, work + W_MODEL, work + W_KERNEL);
+  prepare_kernel(alpha, w->model, w->kernel);
   if (out[3] != 0) out[3][0] = 0.0;
   if (out[4] != 0) memset(out[4], 0, NA * sizeof(double));
 #if DEEP
@@ -440,7 +434,7 @@ HIDDEN int ON_PATH(vjp_trajectory)(int steps, const double *const *in, double *c
     memcpy(p_seed, p_bar, N * sizeof(double));
     memcpy(pd_seed, pd_bar, N * sizeof(double));
     pull_back(P + at, PD + at, U + at, h, alpha, P + at + N, PD + at + N, p_seed, pd_seed, p_bar, pd_bar, out[2] + at,
-              out[4], out[3], work);
+              out[4], out[3], w);
     for (j = 0; j < N; j++) {
       p_bar[j] += p_bars[at + j];
       pd_bar[j] += pd_bars[at + j];
@@ -449,7 +443,7 @@ HIDDEN int ON_PATH(vjp_trajectory)(int steps, const double *const *in, double *c
   memcpy(out[0], p_bar, N * sizeof(double));
   memcpy(out[1], pd_bar, N * sizeof(double));
 #else
-  pull_back(steps, U, h, alpha, P, PD, p_bars, pd_bars, out[0], out[1], out[2], out[4], out[3], work);
+  pull_back(steps, U, h, alpha, P, PD, p_bars, pd_bars, out[0], out[1], out[2], out[4], out[3], w);
 #endif
   return 0;
 }
@@ -458,7 +452,7 @@ HIDDEN int ON_PATH(vjp_rollout)(int steps, const double *const *in, double *cons
   double *trajectory[2];
   const double *along[7];
   int status;
-  trajectory[0] = work + W_SIZE + LANES_ROLLOUT;
+  trajectory[0] = work + WORK_SIZE + LANES_ROLLOUT;
   trajectory[1] = trajectory[0] + (ptrdiff_t)N * (steps + 1);
   status = ON_PATH(rollout)(steps, in, trajectory, work);
   if (status != 0) return status;
@@ -473,27 +467,27 @@ HIDDEN int ON_PATH(vjp_rollout)(int steps, const double *const *in, double *cons
 }
 
 #ifndef FOR_V3
-int ROBOT(joint_step_work_size)(void) { return W_SIZE + LANES_JOINT_STEP; }
-int ROBOT(jac_joint_step_work_size)(void) { return W_SIZE + LANES_JAC_JOINT_STEP; }
-int ROBOT(jac_kicked_step_work_size)(void) { return W_SIZE; }
+int ROBOT(joint_step_work_size)(void) { return WORK_SIZE + LANES_JOINT_STEP; }
+int ROBOT(jac_joint_step_work_size)(void) { return WORK_SIZE + LANES_JAC_JOINT_STEP; }
+int ROBOT(jac_kicked_step_work_size)(void) { return WORK_SIZE; }
 #if ALPHA_JACOBIAN
-int ROBOT(jac_alpha_joint_step_work_size)(void) { return W_SIZE; }
+int ROBOT(jac_alpha_joint_step_work_size)(void) { return WORK_SIZE; }
 #endif
-int ROBOT(vjp_joint_step_work_size)(void) { return W_SIZE + LANES_VJP_JOINT_STEP; }
+int ROBOT(vjp_joint_step_work_size)(void) { return WORK_SIZE + LANES_VJP_JOINT_STEP; }
 #if SIXTH
-int ROBOT(sixth_order_step_work_size)(void) { return W_SIZE + LANES_SIXTH_ORDER_STEP; }
+int ROBOT(sixth_order_step_work_size)(void) { return WORK_SIZE + LANES_SIXTH_ORDER_STEP; }
 #endif
-int ROBOT(node_torque_work_size)(void) { return W_SIZE; }
+int ROBOT(node_torque_work_size)(void) { return WORK_SIZE; }
 int ROBOT(rollout_work_size)(int steps) {
   (void)steps;
-  return W_SIZE + LANES_ROLLOUT;
+  return WORK_SIZE + LANES_ROLLOUT;
 }
 int ROBOT(vjp_trajectory_work_size)(int steps) {
   (void)steps;
-  return W_SIZE + LANES_ROLLOUT;
+  return WORK_SIZE + LANES_ROLLOUT;
 }
 int ROBOT(vjp_rollout_work_size)(int steps) {
-  const int head = W_SIZE + LANES_ROLLOUT + 2 * N, each = 2 * N;
+  const int head = WORK_SIZE + LANES_ROLLOUT + 2 * N, each = 2 * N;
   if (steps < 0) steps = 0;
   if (steps > (INT_MAX - head) / each) return -1; /* more than an int counts */
   return head + steps * each;

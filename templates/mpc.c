@@ -53,6 +53,7 @@ typedef struct { /* of a call; its stages lie behind */
   double p[NP], pd[N], zeros[NP], moved[NP], loop_force[NP], unbalanced[NP]; /* where loops are closed: the state as they allow it */
 #if DISTANCES
   double distances[DISTANCES], slopes[DISTANCES * N], first[DISTANCES]; /* first: of the start */
+  double least, missed; /* of the nodes of the last merit */
 #endif
   double R[N], S[N]; /* weights of torques, none of a joint without motor */
   double kernel[KERNEL_WORK];

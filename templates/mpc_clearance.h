@@ -36,14 +36,26 @@ static int near_rows(const Call *a, Problem *o, int k) {
   return 1;
 }
 
-/* What the iterate costs by being too near in node k; -1 where a distance is no number. */
+/* What the iterate costs by being too near in node k, from node 1 on; -1 where a distance is no number. Of these nodes the work keeps
+ * the least distance, and by how much a hard row is missed: it asks for no distance less than `least`, or, where it is less at the
+ * start, than it is there. */
 static double near_merit(const Call *a, const Problem *o, int k) {
-  double sum = 0.0, *d = a->w->distances;
+  Work *w = a->w;
+  double sum = 0.0, missed;
   int r;
+  if (k == 1) w->least = C_MPC_NONE, w->missed = 0.0;
   if (!o->near) return 0.0;
-  if (!distances(a, a->P + (ptrdiff_t)k * NP, d, 0)) return -1.0;
-  for (r = 0; r < DISTANCES; r++)
-    if (d[r] < o->apart[LEAST]) sum += o->apart[PRICE] * (o->apart[LEAST] - d[r]);
+  if (!distances(a, a->P + (ptrdiff_t)k * NP, w->distances, 0)) {
+    w->missed = C_MPC_NONE;
+    return -1.0;
+  }
+  for (r = 0; r < DISTANCES; r++) {
+    const double d = w->distances[r], short_by = o->apart[LEAST] - d;
+    if (short_by > 0.0) sum += o->apart[PRICE] * short_by;
+    if (d < w->least) w->least = d;
+    missed = short_by < w->first[r] - d ? short_by : w->first[r] - d;
+    if (missed > w->missed) w->missed = missed;
+  }
   return sum;
 }
 
@@ -59,22 +71,10 @@ static int near_begin(Call *a, Problem *o, const double *const *in) {
   return !o->near || distances(a, a->p, a->w->first, 0);
 }
 
-/* Tells the least distance of the plan's nodes; whether every hard row is held: no distance less than asked, or, where it is less at
- * the start, than it is there. */
+/* Tells the least distance of the iterate, whose merit was the last; whether every hard row is held. */
 static int near_held(const Call *a, const Problem *o) {
-  const double *first = a->w->first;
-  double *d = a->w->distances, *least = a->info + LEAST_DISTANCE;
-  int k, r, held = 1;
-  *least = C_MPC_NONE;
-  for (k = 1; k <= o->count && o->near; k++) {
-    if (!distances(a, a->P + (ptrdiff_t)k * NP, d, 0)) return 0;
-    for (r = 0; r < DISTANCES; r++) {
-      const double asked = first[r] < o->apart[LEAST] ? first[r] : o->apart[LEAST];
-      if (d[r] < *least) *least = d[r];
-      if (o->apart[HARD] > 0.0 && d[r] < asked - MISSED) held = 0;
-    }
-  }
-  return held;
+  a->info[LEAST_DISTANCE] = a->w->least;
+  return !(o->near && o->apart[HARD] > 0.0 && a->w->missed > MISSED);
 }
 #else
 #define near_rows(a, o, k) 1

@@ -9,26 +9,26 @@ static int frictionless(const double *alpha) {
 /* A step in momentum form, from the record and the terms in w to those of the next: p_next holds the first guess, `momentum`
  * becomes that at the end. Newton, then chord iterations, of which the last one works out the next record. Returns 1 where the pose is not found, for whatever reason. */
 static int pass(const double *p, const double *u, const double *u_next, const double *h, const double *alpha, double *p_next,
-                double *momentum, double *w) {
-  double *record = w + W_RECORD, *terms = w + W_TERMS, *iterate = w + W_ITERATE, *next = w + W_NEXT;
-  double *correction = w + W_CORRECTION, *factors = w + W_FACTORS;
-  const double *model = w + W_MODEL;
+                double *momentum, Work *w) {
+  double *record = w->start.record, *terms = w->start.terms, *iterate = w->iterate, *next = w->next.record;
+  double *correction = w->correction, *factors = w->factors;
+  const double *model = w->model;
   double last, size, rate;
   int k, fresh = 1, ending = 0;
-  newton_kernel(p_next, p, record, terms, alpha, model, iterate, correction, factors, w + W_KERNEL);
+  newton_kernel(p_next, p, record, terms, alpha, model, iterate, correction, factors, w->kernel);
   last = largest(correction);
   if (!(last <= C_FAR_POSE)) return 1;
   rate = last; /* the first iteration with these factors contracts by about the size of the correction before it */
-  for (k = 0; k < MAX_POSE; k++) {
+  for (k = 0; k < C_MAX_POSE; k++) {
     memcpy(p_next, iterate, N * sizeof(double));
     ending = fresh && 2.0 * last * rate <= C_ONWARD_CORRECTION;
     if (ending) {
       onward_kernel(p_next, p, record, terms, factors, h, u, u_next, alpha, model, correction, iterate, momentum, next,
-                    next + RECORD, w + W_KERNEL);
+                    w->next.terms, w->kernel);
     } else if (fresh) {
-      chord_kernel(p_next, p, record, terms, factors, alpha, model, iterate, correction, w + W_KERNEL);
+      chord_kernel(p_next, p, record, terms, factors, alpha, model, iterate, correction, w->kernel);
     } else {
-      newton_kernel(p_next, p, record, terms, alpha, model, iterate, correction, factors, w + W_KERNEL);
+      newton_kernel(p_next, p, record, terms, alpha, model, iterate, correction, factors, w->kernel);
     }
     size = largest(correction);
     if (!(size <= C_FAR_POSE)) return 1;
@@ -37,7 +37,7 @@ static int pass(const double *p, const double *u, const double *u_next, const do
     fresh = rate <= C_SLOW;
     if (ending && (size <= C_ONWARD_CORRECTION || (!fresh && size <= C_STALL * (1.0 + largest(p_next))))) {
       memcpy(p_next, iterate, N * sizeof(double));
-      memcpy(record, next, (RECORD + N) * sizeof(double)); /* the terms lie behind the record */
+      w->start = w->next;
       return 0;
     }
   }
@@ -45,28 +45,28 @@ static int pass(const double *p, const double *u, const double *u_next, const do
 }
 
 /* Rates of the nodes first, ..., last of P from the momenta that stand in PD; returns how many it found. */
-static int rates_of(const double *P, double *PD, int first, int last, const double *h, const double *alpha, double *w) {
+static int rates_of(const double *P, double *PD, int first, int last, const double *h, const double *alpha, Work *w) {
   int k = first;
 #if defined(DISPATCHED) && defined(FOR_V3)
   for (; k + 3 <= last; k += 4) {
     double *four = PD + (ptrdiff_t)k * N;
     int j;
-    if (!ROBOT(rates_lanes4)(P + (ptrdiff_t)k * N, four, h, alpha, w + W_MODEL, w + W_SIZE)) break;
+    if (!ROBOT(rates_lanes4)(P + (ptrdiff_t)k * N, four, h, alpha, w->model, (double *)(void *)(w + 1))) break;
     for (j = 0; j < 4; j++)
       if (!(largest(four + j * N) <= C_FAR_RATE)) return k + j - first;
   }
 #endif
   for (; k <= last; k++) {
     double *momentum = PD + (ptrdiff_t)k * N;
-    inertia_kernel(P + (ptrdiff_t)k * N, alpha, w + W_MODEL, w + W_NEXT, w + W_MASS, w + W_KERNEL);
-    memcpy(w + W_MOMENTUM, momentum, N * sizeof(double));
-    velocity_kernel(w + W_MASS, w + W_MOMENTUM, h, w + W_MOMENTUM, alpha, w + W_MODEL, momentum, w + W_KERNEL);
+    inertia_kernel(P + (ptrdiff_t)k * N, alpha, w->model, w->next.record, w->mass, w->kernel);
+    memcpy(w->momentum, momentum, N * sizeof(double));
+    velocity_kernel(w->mass, w->momentum, h, w->momentum, alpha, w->model, momentum, w->kernel);
     if (!(largest(momentum) <= C_FAR_RATE)) break;
   }
   return k - first;
 }
 
-/* What the second differences of poses are beyond what torques make of them, in w + W_SMOOTH; row j + 1 holds differences of row
+/* What the second differences of poses are beyond what torques make of them, in w->smooth; row j + 1 holds differences of row
  * j over the steps, so that row j + 1 says by how much the first j + 1 together foretold the last one wrongly. Adds to `guess` what
  * they foretell for the next step. */
 static void foretell(int rows, const double *smooth, double *guess) {
@@ -86,17 +86,17 @@ static int leaps(const double *p, const double *p_next) {
 
 /* Rollout without friction; returns a status, and leaves in `done` the number of good steps. Where the first guess leads nowhere,
  * or far, the step is made by itself. */
-static int glide(int steps, const double *U, const double *h, const double *alpha, double *P, double *PD, int *done, double *w) {
-  double *smooth = w + W_SMOOTH, *pushed = smooth + SMOOTH * N, *push = w + W_GRADIENT;
+static int glide(int steps, const double *U, const double *h, const double *alpha, double *P, double *PD, int *done, Work *w) {
+  double *smooth = w->smooth, *pushed = smooth + SMOOTH * N, *push = w->gradient;
   int k, i, j, status, known = 0, rows = -1; /* nodes with rates; differences, -1: the step's start is not known yet */
   for (k = 0; k < steps; k++) {
     const double *p = P + (ptrdiff_t)k * N, *u = U + (ptrdiff_t)k * N, *u_next = k + 1 < steps ? u + N : u;
     double *p_next = P + (ptrdiff_t)(k + 1) * N, *next = PD + (ptrdiff_t)(k + 1) * N;
     if (rows < 0) {
-      start_kernel(p, PD + (ptrdiff_t)k * N, u, h, alpha, w + W_MODEL, w + W_RECORD, w + W_TERMS, p_next, w + W_KERNEL);
+      start_kernel(p, PD + (ptrdiff_t)k * N, u, h, alpha, w->model, w->start.record, w->start.terms, p_next, w->kernel);
     } else {
       for (j = 0; j < N; j++) push[j] = 0.5 * h[0] * h[0] * (u[j] + u[j - N]);
-      solve_kernel(w + W_FACTORS, push, alpha, w + W_MODEL, pushed, w + W_KERNEL);
+      solve_kernel(w->factors, push, alpha, w->model, pushed, w->kernel);
       for (j = 0; j < N; j++) pushed[j] += p[j] + (p[j] - p[j - N]);
       memcpy(p_next, pushed, N * sizeof(double));
       foretell(rows, smooth, p_next);

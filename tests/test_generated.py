@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import version
@@ -20,20 +22,47 @@ GOLDEN = ROOT / "tests" / "golden"
 ROBOTS: dict[str, Callable[[], Mechanism]] = {"contact": block, "loop": four_bar}
 FILES = ("{name}.h", "src/model.h", "src/constrained_step_model.h", "src/frames_model.h")
 """What says most: functions, numbers, sizes and tables, the step's kernels. Plain C is read where it stands."""
+STRICT = "-pedantic -Wall -Wextra -Wconversion -Werror -fsyntax-only".split()
 
 
-@pytest.mark.parametrize("name", ROBOTS)
-def test_committed_c_is_up_to_date(name: str, tmp_path: Path, update_golden: bool) -> None:
-    folder, made = GOLDEN / name, "\n".join(f"{package} {version(package)}" for package in ("casadi", "sympy"))
+@pytest.fixture(scope="module", params=ROBOTS)
+def emitted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A robot's folder, of its name, without a library."""
+    folder = tmp_path_factory.mktemp("golden")
+    recipe, robot = resolve(str(ROBOTS[request.param]().write(folder, request.param)))
+    out = folder / request.param
+    out.mkdir()
+    write_folder(out, robot, replace(recipe, functions=("joint_step",)), "0" * 64, lambda _: "", lambda _: None)
+    return out
+
+
+def test_committed_c_is_up_to_date(emitted: Path, update_golden: bool) -> None:
+    name, made = emitted.name, "\n".join(f"{package} {version(package)}" for package in ("casadi", "sympy"))
+    folder = GOLDEN / name
     with_versions = folder / "versions.txt"
     if not update_golden and with_versions.read_text(encoding="utf-8").strip() != made:
         pytest.skip(f"committed with {with_versions.read_text(encoding='utf-8')}, this is {made}")
-    recipe, robot = resolve(str(ROBOTS[name]().write(tmp_path, name)))
-    out = tmp_path / "out"
-    out.mkdir()
-    write_folder(out, robot, replace(recipe, functions=("joint_step",)), "0" * 64, lambda _: "", lambda _: None)
-    actual = {path: (out / path).read_bytes() for path in (k.format(name=name) for k in FILES)}
+    actual = {path: (emitted / path).read_bytes() for path in (k.format(name=name) for k in FILES)}
     actual["versions.txt"] = f"{made}\n".encode()
     committed = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     command = "make check-generated OPTS=--update-golden"
     check_golden(folder, actual, update=update_golden, committed=committed, command=command)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_no_compiler_warns(compiler: str, emitted: Path) -> None:
+    """Of the sources as C99 and, where they are for every compiler, of the header as C++."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}")
+    for language, sources in (
+        ("-std=c99", sorted((emitted / "src").glob("*.c"))),
+        ("-xc++", [emitted / f"{emitted.name}.h"]),
+    ):
+        made = subprocess.run(
+            [compiler, language, *STRICT, f"-I{emitted}", *map(str, sources)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        errors = made.stderr.replace("pragma once in main file", "")
+        assert made.returncode == 0, errors[:3000]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from diffpbd.codegen.emit.c_writer import literal
-from diffpbd.codegen.graph.constrained_step import FAR_TURN, MOST_OFF
+from diffpbd.codegen.graph.constrained_step import MOST_OFF
+from diffpbd.codegen.graph.root import FAR_TURN
 from diffpbd.runtime.folder.manifest import Constant
 
 CONE_CONSTANTS: Final = (

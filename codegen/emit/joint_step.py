@@ -9,6 +9,7 @@ from diffpbd.codegen.emit.model_header import Value, add_source_model
 from diffpbd.codegen.emit.paths import V3, V4, add_path
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.emit.step_kernels import MOST_LANES, StepKernels
+from diffpbd.codegen.emit.work import doubles
 from diffpbd.codegen.functions import FUNCTIONS, Slot
 from diffpbd.runtime.folder.manifest import Argument, Parameter
 
@@ -25,10 +26,10 @@ def add_joint_step(
     """The joint-space step, its derivatives and rollouts, on n coordinates; returns the size of its work array.
 
     `graphs` names what has a CasADi graph; `by_alpha`: whether the Jacobian by parameters is there."""
-    mass, factors, deep = kernels.mass, kernels.factors, kernels.deep
+    deep = kernels.deep
     emission.texts["joint_step"] = kernels.bytes
-    shared = 9 * n + 1 + len(alpha) if deep else kernels.record + 20 * n + 16 * n * n
-    size = kernels.model + kernels.record + 13 * n + mass + factors + shared + kernels.work
+    values = _values(kernels, n, links, alpha, by_alpha)
+    size = doubles("joint_step.c", values)
     lanes = kernels.lanes_work(n, len(alpha))
 
     def count(*names: str) -> int:
@@ -85,14 +86,12 @@ def add_joint_step(
     if not deep:
         for name in ("rollout.h", "adjoint.h", "lanes.h"):
             emission.copy(name)
-    add_source_model(
-        emission, "joint_step", _values(kernels, n, links, alpha, size, by_alpha), {}, _texts(kernels)
-    )  # fmt: skip
+    add_source_model(emission, "joint_step", {**values, "ALONE": size}, {}, _texts(kernels))
     return size + lanes["joint_step"]
 
 
 def _values(
-    kernels: StepKernels, n: int, links: int, alpha: Sequence[Parameter], size: int, by_alpha: bool
+    kernels: StepKernels, n: int, links: int, alpha: Sequence[Parameter], by_alpha: bool
 ) -> Mapping[str, Value | bool]:
     """What joint_step.c and joint_step_lanes.h are told."""
     coulomb, friction = starts(alpha, COULOMB), starts(alpha, FRICTION)
@@ -100,7 +99,7 @@ def _values(
         "N": n, "LINKS": links, "NA": len(alpha), "NM": kernels.model, "RECORD": kernels.record, "FACTORS": kernels.factors,
         "MASS": kernels.mass, "KERNEL_WORK": kernels.work, "DEEP": kernels.deep, "ALPHA_JACOBIAN": by_alpha,
         "SIXTH": bool(kernels.sixth), "VARYING": len(friction) > PLAIN_FRICTION,
-        "NO_COULOMB(alpha, k)": zero(coulomb), "NO_FRICTION(alpha, k)": zero(friction), "ALONE": size,
+        "NO_COULOMB(alpha, k)": zero(coulomb), "NO_FRICTION(alpha, k)": zero(friction),
         **{f"LANES_{name.upper()}": work for name, work in kernels.lanes_work(n, len(alpha)).items()},
     }  # fmt: skip
 

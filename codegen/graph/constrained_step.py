@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import casadi as ca
@@ -11,8 +11,9 @@ import casadi as ca
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.joint_step import forwards, kernel_graph, node_torque, residuals, solve
 from diffpbd.codegen.graph.model import Model, independent, prepare
+from diffpbd.codegen.graph.root import Root
 from diffpbd.codegen.graph.sided import Sided, sided_kernels
-from diffpbd.codegen.graph.step_graphs import FOUND, NEXT, STATE, TOLERANCES
+from diffpbd.codegen.graph.step_graphs import NEXT, STATE
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import bordered, closures, contacts
 from diffpbd.codegen.joint_space import step as joint_space
@@ -20,10 +21,6 @@ from diffpbd.codegen.joint_space import step as joint_space
 SLIPS: Final = ("limit.slip", "contact.slip")
 MOST_OFF: Final = math.pi / 2 - 1
 """[rad] Turn of a step beside the mean rate of its ends: sin(turn) = h rate has its end within, every other root beyond."""
-FAR_TURN: Final = 2.0
-"""[rad] Turn beside the first guess that no search of a pose may end in."""
-FALLING: Final = tuple(10.0**-k for k in range(-1, 8))
-"""[rad/s, m/s] Slips along which a step is looked for where Newton's method fails at its own: at wide ones it does not."""
 
 
 class Closed:
@@ -82,7 +79,7 @@ def solved(model: Model) -> ca.Function:
     signs = ca.Function("signs", [known], [_signs(model)])(at)
     fixed = ca.vertcat(weights(at, signs), signs)
     begun = ca.substitute(ca.vertcat(guess, ca.SX(m, 1), sided.start(False)), r.p_next, guess)
-    first = Stage(
+    first = Root(
         "pose",
         ca.vertcat(r.p_next, L, B),
         (known, ca.vertcat(rho, sign)),
@@ -91,7 +88,7 @@ def solved(model: Model) -> ca.Function:
         _turning(model) if m or k else (),
     )
     begun = ca.vertcat(r.pd if k else ca.SX(n, 1), ca.SX(m, 1), ca.substitute(sided.start(True), r.pd_next, r.pd))
-    second = Stage(
+    second = Root(
         "rate", ca.vertcat(r.pd_next, H, C), (ca.vertcat(known, r.p_next), ca.vertcat(rho, sign)),
         (rate, still, sided.rows(C, True, rho)), begun,
     )  # fmt: skip
@@ -108,69 +105,6 @@ def solved(model: Model) -> ca.Function:
         refused = ca.logic_or(refused, ca.logic_not(off <= MOST_OFF))
     ends = [ca.if_else(refused, ca.DM.nan(n, 1), forwards(given["h"], end)) for end in (p_next, pd_next)]
     return ca.Function("joint_step", list(given.values()), ends, list(STATE), list(NEXT))
-
-
-class Stage:
-    """A stage of a step: equations of momentum, loops and one-sided rows, what is known (state with parameters, and what
-    is fixed while it is solved), and a first guess, off which `turning` unknowns end by no more than `FAR_TURN`."""
-
-    def __init__(
-        self,
-        name: str,
-        unknown: Any,
-        known: tuple[Any, Any],
-        equations: tuple[Any, Any, Any],
-        guess: Any,
-        turning: Sequence[int] = (),
-    ) -> None:
-        self.name, self.size = name, unknown.numel()
-        state, fixed = known
-        momentum, loops, sided = equations
-        parameters, every = ca.vertcat(*known), ca.vertcat(*equations)
-        options = {**TOLERANCES[False], "max_iter": 50, "line_search": bool(sided.numel())}
-        quiet = {"error_on_fail": False, "show_eval_warnings": False}
-        self.solve = ca.rootfinder(name, "newton", {"x": unknown, "p": parameters, "g": every}, {**options, **quiet})
-        self.guess = ca.Function(f"{name}_guess", [state, fixed], [guess], {"cse": True})
-        slope = ca.diag(ca.jacobian(momentum, unknown[: momentum.numel()]))
-        stiffness = ca.mmin(ca.fabs(slope)) if sided.numel() else ca.SX(1)
-        error = ca.norm_1(momentum / slope) + ca.norm_1(loops) + ca.norm_1(sided) / stiffness
-        if turning:
-            n = len(turning)
-            far = ca.mmax(ca.DM(turning) * ca.fabs(unknown[:n] - guess[:n])) > FAR_TURN
-            error = ca.if_else(far, ca.inf, error)
-        self.left = ca.Function(f"{name}_left", [unknown, state, fixed], [error], {"cse": True})
-
-    def root(self, state: Any, fixed: Any, slips: Sequence[int]) -> Any:
-        """The root, from the guess or, where that fails, along falling `slips` (their places in the state); NaN without one."""
-        start = self.guess(state, fixed)
-        if slips:
-            start = self._started(slips)(start, state, fixed)
-        found = self.solve(x0=start, p=ca.vertcat(state, fixed))["x"]
-        return ca.if_else(self.left(found, state, fixed) <= FOUND, found, ca.DM.nan(self.size, 1))
-
-    def _started(self, slips: Sequence[int]) -> ca.Function:
-        """A start from which Newton's method finds the root: a root itself where the guess has led to one. Not
-        differentiated: a root does not depend on where its search began."""
-        guess, state, fixed = (
-            ca.MX.sym(name, size)
-            for name, size in (("guess", self.size), ("state", self.left.numel_in(1)), ("fixed", self.left.numel_in(2)))
-        )
-        along, wide = guess, ca.MX(state)
-        for slip in FALLING:
-            wide = ca.MX(state)
-            for i in slips:
-                wide[i] = ca.fmax(state[i], slip)
-            if slip == FALLING[0]:
-                along = self.guess(wide, fixed)
-            along = self.solve(x0=along, p=ca.vertcat(wide, fixed))["x"]
-        given = [guess, state, fixed]
-        search = ca.Function(f"{self.name}_search", given, [along])
-        keep = ca.Function(f"{self.name}_keep", given, [guess])
-        choose = ca.Function.if_else(f"{self.name}_start", keep, search)
-        tried = self.solve(x0=guess, p=ca.vertcat(state, fixed))["x"]
-        good = self.left(tried, state, fixed) <= FOUND
-        rest = {"is_diff_in": [False] * 3, "is_diff_out": [False]}
-        return ca.Function(f"{self.name}_from", given, [choose(good, tried, state, fixed)], rest)
 
 
 def _turning(model: Model) -> list[int]:

@@ -10,20 +10,12 @@ import casadi as ca
 from diffpbd.codegen.graph.capabilities import GRAPHS, UNROLLED, Capabilities
 from diffpbd.codegen.graph.joint_step import forwards, jacobian_alpha, residuals
 from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.root import Root
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
 from diffpbd.codegen.method.velocity import FRICTION_ITERATIONS
 from diffpbd.codegen.program.program import Program
-
-TOLERANCES: Final = {True: {"abstol": 1e-12}, False: {"abstol": 1e-16, "abstolStep": 1e-13}}
-"""[kg·m² and kg·m²/s, scaled; rad and rad/s] Where the CasADi root finder stops, by whether a tree is deep: residual or step. A
-light wrist's residual is below 1e-12 before its pose is exact; in world axes, of deep trees, rounding allows no more. The
-emitted C has its own test (see the manifest)."""
-
-FOUND: Final = 1e-9
-"""[rad or m, 1/s of these] Error of a root, by the diagonal of its Jacobian, from which it is none: far above what a step that
-converged leaves, far below one that did not."""
 
 POSE_ITERATIONS: Final = 5
 """Newton iterations on the pose of an unrolled step: from a guess that is off by h² three reach rounding, and each order of
@@ -61,32 +53,15 @@ def _symbols(model: Model) -> dict[str, Any]:
 def solved(model: Model) -> ca.Function:
     """joint_step by two root finders, F for p_next, G for pd_next: exact derivatives of any order."""
     r = residuals(model)
-    known = ca.vertcat(r.p, r.pd, r.u, r.h, r.alpha)
-    options = {**TOLERANCES[model.tree.deep], "max_iter": 50, "line_search": True}
-    pose = _root("pose", r.p_next, known, r.F, options)
-    rate = _root("rate", r.pd_next, ca.vertcat(known, r.p_next), r.G, options)
+    none, known, deep = ca.SX(0, 1), ca.vertcat(r.p, r.pd, r.u, r.h, r.alpha), model.tree.deep
+    pose = Root("pose", r.p_next, (known, none), (r.F, none, none), r.p + r.h * r.pd, deep=deep)
+    rate = Root("rate", r.pd_next, (ca.vertcat(known, r.p_next), none), (r.G, none, none), r.pd, deep=deep)
     symbols = _symbols(model)
-    given = ca.vertcat(*symbols.values())
-    p_next = pose(symbols["p"] + symbols["h"] * symbols["pd"], given)
-    pd_next = rate(symbols["pd"], ca.vertcat(given, p_next))
+    given, nothing = ca.vertcat(*symbols.values()), ca.MX(0, 1)
+    p_next = pose.root(given, nothing)
+    pd_next = rate.root(ca.vertcat(given, p_next), nothing)
     ends = [forwards(symbols["h"], end) for end in (p_next, pd_next)]
     return ca.Function("joint_step", list(symbols.values()), ends, list(STATE), list(NEXT))
-
-
-def _root(name: str, unknown: Any, known: Any, equations: Any, options: Mapping[str, Any]) -> ca.Function:
-    """First guess and what is known → the root, or NaN where none was found.
-
-    CasADi's own error fills pages with every input of every failed evaluation, and a solver around it makes hundreds. NaN is no
-    less an error: to IPOPT it is one, and no result that depends on it is a number.
-    """
-    quiet = {"error_on_fail": False, "show_eval_warnings": False}
-    solve = ca.rootfinder(name, "newton", {"x": unknown, "p": known, "g": equations}, {**options, **quiet})
-    error = ca.sum1(ca.fabs(equations / ca.diag(ca.jacobian(equations, unknown))))
-    left = ca.Function(f"{name}_left", [unknown, known], [error], {"cse": True})
-    guess, given = ca.MX.sym("guess", unknown.numel()), ca.MX.sym("given", known.numel())
-    root = solve(x0=guess, p=given)["x"]
-    nowhere = ca.DM.nan(unknown.numel(), 1)
-    return ca.Function(f"{name}_root", [guess, given], [ca.if_else(left(root, given) <= FOUND, root, nowhere)])
 
 
 def unrolled(model: Model) -> ca.Function:

@@ -39,13 +39,22 @@ def expression(node: sp.Expr, env: Mapping[sp.Symbol, Any]) -> Any:
     if isinstance(node, sp.Add):
         total = args[0]
         for a in args[1:]:
-            total = total + a
+            total = _plus(total, a)
         return total
     if isinstance(node, sp.Pow):
         return _power(args[0], node.args[1])
     if type(node) in FUNCTIONS:
         return FUNCTIONS[type(node)](*args)
     raise UnknownNode(f"no CasADi translation of {type(node).__name__} in {node}")
+
+
+def _plus(a: Any, b: Any) -> Any:
+    return ca.SX.binary(ca.OP_ADD, a, b) if isinstance(a, ca.SX) or isinstance(b, ca.SX) else a + b
+
+
+def _times(a: Any, b: Any) -> Any:
+    """The product; `a * b` first tries CasADi's other kinds of matrices, which takes seven times as long."""
+    return ca.SX.binary(ca.OP_MUL, a, b) if isinstance(a, ca.SX) or isinstance(b, ca.SX) else a * b
 
 
 def _product(node: sp.Expr, env: Mapping[sp.Symbol, Any]) -> Any:
@@ -58,10 +67,10 @@ def _product(node: sp.Expr, env: Mapping[sp.Symbol, Any]) -> Any:
             negative = not negative
         elif isinstance(factor, sp.Pow) and factor.args[1] is sp.S.NegativeOne:
             value = expression(factor.args[0], env)
-            below = value if below is None else below * value
+            below = value if below is None else _times(below, value)
         else:
             value = expression(factor, env)
-            above = value if above is None else above * value
+            above = value if above is None else _times(above, value)
     result = 1.0 if above is None else above
     if below is not None:
         result = result / below
@@ -76,11 +85,11 @@ def _power(base: Any, exponent: sp.Expr) -> Any:
     if isinstance(exponent, sp.Integer):
         power = abs(int(exponent))
         if power == 2:
-            result = base * base
+            result = _times(base, base)
         else:
             result = base
             for _ in range(power - 1):
-                result = result * base
+                result = _times(result, base)
         return 1 / result if int(exponent) < 0 else result
     raise UnknownNode(f"no CasADi translation of an exponent {exponent}")
 

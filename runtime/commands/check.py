@@ -29,7 +29,7 @@ __all__ = ["command"]
 @click.option(
     "--base-joint",
     type=click.Choice(["fixed", "planar", "floor", "floating"]),
-    help="How the base moves (default: not).",
+    help="How the base moves (default: fixed).",
 )
 @click.option(
     "--ground",

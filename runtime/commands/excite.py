@@ -54,7 +54,9 @@ __all__ = ["accelerations", "command", "summary"]
     help="See above.",
 )
 @clearance_option(KEPT)
-@click.option("--margin", type=float, default=0.1, metavar="SHARE", help="Part of every limit that is left free (0.1).")
+@click.option(
+    "--margin", type=float, default=0.1, metavar="SHARE", help="Margin to every limit, as a share of it (0.1)."
+)
 @click.option("--params", metavar="FILE", help="Values of alpha that torques are predicted with, such as a payload.")
 @click.option("--out", required=True, metavar="TRAJ.csv", help="The motion to write (.gz allowed).")
 @json_option

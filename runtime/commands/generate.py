@@ -42,7 +42,7 @@ def _recipe_options(command: Any) -> Any:
     "--all",
     "everything",
     is_flag=True,
-    help="Compile in full at once, as for a control PC or for timing; else quickly at first, and in full in the background.",
+    help="Compile fully at once, for a control PC or timing (default: quickly first, then fully in the background).",
 )
 @json_option
 def command(

@@ -117,7 +117,10 @@ class _How:
     _Aim,
     click.option("--fit", metavar="LIST", help="Such as friction,spring; see above."),
     click.option(
-        "--fix", multiple=True, metavar="NAME=VALUE", help="Hold an entry of alpha, though --fit names it; repeatable."
+        "--fix",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Fix an entry of alpha at a value, even if --fit names it; repeatable.",
     ),
     click.option("--validate", multiple=True, metavar="LOG...", help="Logs to test on, up to the next option."),
     click.option("--split", type=float, metavar="SHARE", help="Fit on this first share of each LOG, test on the rest."),
@@ -136,7 +139,7 @@ class _How:
     click.option(
         "--torque-sigma",
         metavar="S",
-        help="How far their readings are off [N·m or N], a number or JOINT=S,…; without: unused.",
+        help="Standard deviation of the torque readings [N·m or N], a number or JOINT=S,…; without it they are not used.",
     ),
     click.option("--jobs", type=COUNT, default=1, metavar="N", help="Processes for logs and starts (1)."),
     click.option(

@@ -28,19 +28,19 @@ __all__ = ["command"]
 @click.option(
     "--frame", metavar="LINK", help="Of those that the robot was generated with (--frames); default: the tip."
 )
-@click.option("--position", metavar="[X,Y,Z]", help="Where its origin shall be [m], in the world.")
+@click.option("--position", metavar="[X,Y,Z]", help="Position of the frame's origin in the world [m].")
 @click.option(
-    "--rotation", metavar="JSON", help="How it shall be turned: a unit quaternion [w,x,y,z], or a matrix by rows."
+    "--rotation", metavar="JSON", help="Orientation of the frame: a unit quaternion [w,x,y,z], or a matrix by rows."
 )
 @click.option("--rpy", metavar="[R,P,Y]", help="The same as roll, pitch, yaw about fixed axes [rad].")
 @click.option(
-    "--q0", metavar="JSON", help="Where the search begins: a list, an object of joint names, or a file; default: zero."
+    "--q0", metavar="JSON", help="Start of the search: a list, an object of joint names, or a file; default: zero."
 )
-@click.option("--starts", type=COUNT, default=STARTS, help="Positions that the search begins from, q0 the first.")
-@click.option("--held", metavar="JOINT", multiple=True, help="Stays where q0 has it, may be given more than once.")
+@click.option("--starts", type=COUNT, default=STARTS, help="Number of start positions, q0 the first.")
+@click.option("--held", metavar="JOINT", multiple=True, help="Joint that stays at its value in q0; repeatable.")
 @click.option(
     "--clearance", type=Real(-NEAREST, NEAREST), metavar="M",
-    help="Links stay so far [m] from each other, of a ROBOT that was generated with --clearance.",
+    help="Smallest distance between links [m], for a ROBOT generated with --clearance.",
 )  # fmt: skip
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @json_option

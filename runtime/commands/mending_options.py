@@ -86,7 +86,7 @@ MENDING_OPTIONS = (
         help="Add to a column, such as an encoder's zero to q_lift [rad]; repeatable.",
     ),
     click.option("--sort", is_flag=True, help="Sort the rows of a table by their time stamps."),
-    click.option("--despike", is_flag=True, help="Remove single outliers of a torque."),
+    click.option("--despike", is_flag=True, help="Remove single outliers from torques."),
     click.option("--accept", metavar="KINDS", help=f"Accept these findings and continue, or all: {', '.join(KINDS)}."),
     click.option("--flip", multiple=True, metavar="JOINT", help="Turn the sign of this joint's torque; repeatable."),
     click.option(

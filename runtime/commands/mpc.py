@@ -62,7 +62,7 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
     metavar="JSON",
     help="Or a goal [rad or m]: a list, an object of names of joints or of a base's positions (others stay), or a file.",
 )
-@click.option("--tip-goal", metavar="[X,Y,Z]", help="Or where the tip's origin shall be [m], in the world.")
+@click.option("--tip-goal", metavar="[X,Y,Z]", help="Or a goal for the tip's origin, in the world [m].")
 @click.option(
     "--stop-within", type=AMOUNT, metavar="RAD", help="Stop when all joints rest this near the goal [rad or m]."
 )
@@ -97,7 +97,9 @@ WEIGHTS = tuple(field.name for field in dataclasses.fields(Weights))
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--out", required=True, metavar="RUN.csv", help="The log to write (.gz allowed).")
 @click.option(
-    "--bridge-jumps", is_flag=True, help="Go over jumps of LOG, and to its first sample, at --goal-speed; else refused."
+    "--bridge-jumps",
+    is_flag=True,
+    help="Cross jumps of LOG, and approach its first sample, at --goal-speed; without this they are errors.",
 )
 @distances_options
 @mending_options

@@ -40,7 +40,7 @@ pose_option = click.option(
     "--pose",
     multiple=True,
     metavar="JOINT=VALUE",
-    help="About where a joint without motor and encoder, in closed loops, is at the start of the logs (0); repeatable.",
+    help="Rough start position of a joint without motor and encoder in a closed loop (0); repeatable.",
 )
 
 
@@ -65,7 +65,7 @@ def distances_options(command: Any) -> Any:
     command = click.option(
         "--clearance-hard",
         is_flag=True,
-        help="A plan that is nearer than --clearance by over 1 mm is none, and the last one goes on.",
+        help="A plan that violates --clearance by more than 1 mm is rejected, and the last plan continues.",
     )(command)
     command = click.option(
         "--clearance-price", type=BOUND, metavar="W", help="Cost of a metre less than --clearance (1e4; hard: 1e5)."

@@ -75,10 +75,18 @@ for experiment in (impedance, net_torque_map, push, circle, replay):
 @click.argument("robot", default="baxter_bare")
 @click.option("--data", required=True, metavar="DIR", help="Folder of the recordings; see docs/torque-estimation.md.")
 @click.option(
-    "--train", default="train_*", show_default=True, metavar="GLOB", help="Names of those to identify the model on."
+    "--train",
+    default="train_*",
+    show_default=True,
+    metavar="GLOB",
+    help="Names of the recordings to identify the model on.",
 )
 @click.option(
-    "--test", default="test_*", show_default=True, metavar="GLOB", help="Name of the one whose torques are estimated."
+    "--test",
+    default="test_*",
+    show_default=True,
+    metavar="GLOB",
+    help="Name of the recording whose torques are estimated.",
 )
 @recorded_rate
 @click.option("--params", metavar="FILE", help="The identified model, instead of identifying it on --train.")

@@ -27,9 +27,7 @@ BLOCK = 1 << 20
 
 
 @click.command("all")
-@click.option(
-    "--data", metavar="DIR", help="Recordings; without them the parts that need them are left out, and named."
-)
+@click.option("--data", metavar="DIR", help="Recordings; without them the parts that need them are skipped and listed.")
 @click.option("--out", default="report", show_default=True, metavar="DIR", help="The page and a folder a part.")
 @click.option(
     "--part", "keys", multiple=True, metavar="NAME", help="Only this part, may be given again (default: all)."

@@ -102,7 +102,7 @@ def _pendulum(folder: Path = PENDULUM, **options: Any) -> Robot:
 
 @click.command("gravity-compensation")
 @click.argument("robot", default="baxter")
-@click.option("--data", metavar="DIR", help="Recordings that the poses are taken from; else drawn inside the limits.")
+@click.option("--data", metavar="DIR", help="Recordings to take the poses from (default: drawn inside the limits).")
 @recorded_rate
 @click.option("--poses", "count", type=Whole(1, 100000), default=30, show_default=True, help="How many.")
 @click.option("--seed", type=SEED, default=1, show_default=True, help="Of drawn poses.")

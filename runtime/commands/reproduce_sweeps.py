@@ -17,7 +17,7 @@ LOADED = 12
 
 @click.command("sweeps")
 @click.argument("robot", default="baxter_bare")
-@click.option("--data", metavar="DIR", help="Recordings that the poses are taken from; else drawn inside the limits.")
+@click.option("--data", metavar="DIR", help="Recordings to take the poses from (default: drawn inside the limits).")
 @recorded_rate
 @click.option("--poses", "count", type=Whole(1, 10000), default=8, show_default=True, help="How many.")
 @click.option("--seed", type=SEED, default=1, show_default=True, help="Of drawn poses.")

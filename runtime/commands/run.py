@@ -79,7 +79,7 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
     "--gravity",
     type=click.Choice(["robot", "model"]),
     default="robot",
-    help="Gravity's one owner; to be said with --ros2.",
+    help="Who compensates gravity; required with --ros2.",
 )
 @click.option("--without-spring", is_flag=True, help="With --gravity model: the arm needs no S1 spring term.")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
@@ -91,7 +91,7 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 @goal_options
 @click.option("--reference", metavar="LOG", help="MPC, track: q_ and dq_ columns to follow.")
 @click.option(
-    "--bridge-jumps", is_flag=True, help="MPC, track: go over jumps of LOG, and to its start, at --goal-speed."
+    "--bridge-jumps", is_flag=True, help="MPC, track: cross jumps of LOG, and approach its start, at --goal-speed."
 )
 @click.option("--horizon", type=Whole(1, 50), default=20, help="MPC: steps of one tick planned ahead.")
 @click.option(
@@ -99,7 +99,9 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 )
 @click.option("--delay", type=Whole(0, 10), default=0, help="MPC: ticks until a command acts.")
 @click.option(
-    "--disturbance/--no-disturbance", default=False, help="MPC: balance joint torques that an observer finds."
+    "--disturbance/--no-disturbance",
+    default=False,
+    help="MPC: compensate joint torques estimated by a disturbance observer.",
 )
 @click.option("--stiffness", metavar="JSON", help="Impedance: [N·m/rad], a list or by joint.")
 @click.option("--damping", metavar="JSON", help="Impedance and gravity: [N·m·s/rad], a list or by joint.")
@@ -113,7 +115,7 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 )  # fmt: skip
 @click.option(
     "--contact", type=Real(0, 1, min_open=True), default=ReflexSettings.contact,
-    help="Share of the effort limits that the arm's motion may take beside the model before the run stops.",
+    help="Share of the effort limits, not explained by the model, at which the run stops.",
 )  # fmt: skip
 @click.option(
     "--after-contact", type=click.Choice(["yield", "hold"]), default="yield",
@@ -124,11 +126,13 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
     help="The arm stays above this height [m] over the description's root link (default: the recipe's, if it has one).",
 )  # fmt: skip
 @distances_options
-@click.option("--ramp", type=Real(0, LONGEST_RAMP), default=1.0, help="Seconds in which the law comes in.")
+@click.option(
+    "--ramp", type=Real(0, LONGEST_RAMP), default=1.0, help="Seconds over which the controller's torque is faded in."
+)
 @click.option("--enable", is_flag=True, help="Enable the robot if it is disabled.")
-@click.option("--bring-in", is_flag=True, help="Lead an arm that stands at or beyond a joint limit back in, slowly.")
-@click.option("--allow-mismatch", is_flag=True, help="Run although description or holding torque differ.")
-@click.option("--allow-others", is_flag=True, help="Run although another node publishes this arm's commands.")
+@click.option("--bring-in", is_flag=True, help="Slowly move an arm that is at or beyond a joint limit back inside.")
+@click.option("--allow-mismatch", is_flag=True, help="Run even if description or holding torque differ.")
+@click.option("--allow-others", is_flag=True, help="Run even if another node publishes this arm's commands.")
 @click.option("--clean-dead", is_flag=True, help="Baxter: withdraw publishers of its commands that do not answer.")
 @click.option(
     "--robot-node", metavar="NAME", help="Who must listen (default: who publishes the joint states); ROS 2: any."

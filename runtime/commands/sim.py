@@ -56,7 +56,7 @@ POSES, EASE = 200, 0.3
 @click.option("--coulomb", metavar="JSON", help="Friction [N·m], a list or by joint.")
 @click.option("--viscous", metavar="JSON", help="Friction [N·m·s/rad], a list or by joint.")
 @click.option("--timeout", type=Real(0, 10, min_open=True), metavar="S",
-              help="Hold the arm where no command came for so long (default: the last is obeyed for ever).")  # fmt: skip
+              help="Hold the arm if no command came for this long (default: the last command stays in effect).")  # fmt: skip
 @click.option("--duration", type=DURATION, metavar="S", help="End by itself (default: at Ctrl-C).")
 @live_option
 def command(

@@ -38,7 +38,9 @@ NEUTRAL = {"s1": -0.55, "e1": 0.75, "w1": 1.26}
 @click.option("--rate", type=Whole(1, 1000), default=100, help="Joint states a second.")
 @click.option("--pose", metavar="JSON", help="Start pose [rad]: a list or an object of joint names.")
 @click.option("--enabled", is_flag=True, help="Start with the motors enabled.")
-@click.option("--disable-on-timeout", is_flag=True, help="As older robot software: no hold, but off.")
+@click.option(
+    "--disable-on-timeout", is_flag=True, help="Behave like older robot software: switch off instead of holding."
+)
 @click.option("--duration", type=DURATION, metavar="S", help="End by itself (default: at Ctrl-C).")
 @live_option
 def command(

@@ -28,7 +28,7 @@ JOINTS = tuple(f"fr3_joint{k}" for k in range(1, 8))
 )
 @click.option("--pose", metavar="JSON", help="Start pose [rad]: a list or an object of joint names.")
 @click.option(
-    "--payload", type=Real(0, 20, min_open=True), metavar="KG", help="In the hand; the robot does not know of it."
+    "--payload", type=Real(0, 20, min_open=True), metavar="KG", help="Mass in the hand, unknown to the robot."
 )
 @click.option("--coulomb", metavar="JSON", help="Friction [N·m], a list or by joint, in place of the simulator's.")
 @click.option(

@@ -46,7 +46,12 @@ STILL = 1e-12
     help="Sampling rate of a LOG without time stamps, or to replace its stamps by even steps.",
 )
 @click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
-@click.option("--order", type=click.Choice(list(ORDERS)), default="2", help="4: Suzuki; 6: extrapolation; no friction.")
+@click.option(
+    "--order",
+    type=click.Choice(list(ORDERS)),
+    default="2",
+    help="Order of the step. 4: Suzuki; 6: extrapolation; without friction.",
+)
 @click.option("--maximal", is_flag=True, help="Simulate in maximal coordinates, with joint gaps.")
 @click.option("--integrator", type=click.Choice(["variational", "paper"]), help="With --maximal.")
 @click.option("--solver", type=click.Choice(["direct", "gauss_seidel", "jacobi"]), help="With --maximal.")

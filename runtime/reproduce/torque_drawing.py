@@ -84,8 +84,10 @@ def _tip(robot: Robot, q: FloatArray) -> FloatArray:
 
 
 def _astray(robot: Robot, joints: Sequence[int], curves: Mapping[str, tuple[FloatArray, FloatArray]]) -> str:
-    """Which joints do not follow the first of the curves: most of the others are off by more than `ASTRAY` of its range."""
+    """Which joints do not follow the first of the curves: most of the longest others leave it by `ASTRAY` of its range."""
     (time, recorded), *others = curves.values()
+    longest = max((t[-1] for t, _ in others), default=0.0)
+    others = [(t, values) for t, values in others if t[-1] > 0.9 * longest]
     words = []
     for j in joints:
         reach = max(float(np.ptp(recorded[:, j])), 1e-9)

@@ -39,6 +39,8 @@ def test_joints_that_do_not_follow_are_named() -> None:
     assert "elbow (" in words and "shoulder" not in words and "%" in words
     assert _astray(robot, [0, 1], {"recorded": (TIME, recorded), "a": (TIME, near)}) == ""
     assert _astray(robot, [0, 1], {"recorded": (TIME, recorded)}) == ""
+    short = (TIME[:5], near[:5])
+    assert "elbow (" in _astray(robot, [0, 1], {"recorded": (TIME, recorded), "a": (TIME, far), "b": short, "c": short})
 
 
 def test_a_name_has_one_line_in_all_columns(made: list[Any], tmp_path: Path) -> None:
