@@ -19,7 +19,7 @@ from diffpbd.runtime.identify.specification import REJECTED
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 
-__all__ = ["as_steps", "check_agreement", "doubted"]
+__all__ = ["as_read", "check_agreement", "doubted", "misfit"]
 
 APART = 3.0
 """[1] Joint deviations by which a parameter of two forms may differ."""
@@ -59,13 +59,14 @@ def check_agreement(form: str, found: Identification, torques: Identification) -
         )
 
 
-def as_steps(samples: Sequence[Samples]) -> list[Samples]:
-    """Recordings as the torque form should see what a trajectory takes them for: a torque that acts until the next sample is at
-    a sample the mean of two; filtered as by default where they are not, or none where they are too short for that."""
+def as_read(samples: Sequence[Samples], held: bool) -> list[Samples]:
+    """Recordings as the torque form should see them beside a trajectory: filtered as by default where they are not, none where
+    they are too short for that. A torque that is `held` until the next sample is at a sample the mean of two."""
     found: list[Samples] = []
     for s in samples:
         tau = np.array(s.tau)
-        tau[1:] = (s.tau[1:] + s.tau[:-1]) / 2.0
+        if held:
+            tau[1:] = (s.tau[1:] + s.tau[:-1]) / 2.0
         if s.processing.cutoff is not None:
             found.append(replace(s, tau=tau))
             continue
@@ -74,6 +75,12 @@ def as_steps(samples: Sequence[Samples]) -> list[Samples]:
         except InputError:
             continue
     return found
+
+
+def misfit(torques: Identification) -> float:
+    """Mean logarithm of the joints' torque residuals. Of two readings, held torques and torques at the samples, the recordings'
+    own leaves less: the other is half a sample early or late, which the model would be rejected for."""
+    return float(np.mean(np.log(np.maximum(list(torques.train.rmse.values()), np.finfo(float).tiny))))
 
 
 def doubted(found: Identification, torques: Identification) -> Identification:

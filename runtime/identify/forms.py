@@ -11,7 +11,7 @@ from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.functions.parameters import ParameterValues
-from diffpbd.runtime.identify.agreement import as_steps, check_agreement, doubted
+from diffpbd.runtime.identify.agreement import as_read, check_agreement, doubted, misfit
 from diffpbd.runtime.identify.beyond import beyond_training
 from diffpbd.runtime.identify.conclusion import conclude
 from diffpbd.runtime.identify.lengths import fit_lengths, of_lengths
@@ -70,10 +70,13 @@ def identify(
     found = fit_form(robot, train, validate, selection, base, settings, say)
     if settings.form in ALONG and settings.torques is None and found.estimates and "torque_terms" in robot.functions:
         say("Comparing with the torque form")
-        other = fit_torques(robot, train, (), selection, base, Settings(prior=settings.prior), say)
+        weighed = Settings(prior=settings.prior)
+        other = fit_torques(robot, train, (), selection, base, weighed, say)
         check_agreement(settings.form, found, other)
-        if steps := as_steps(train):
-            found = doubted(found, fit_torques(robot, steps, (), selection, base, Settings(prior=settings.prior), say))
+        read = [own for own in (as_read(train, held=False), as_read(train, held=True)) if own]
+        if read:
+            fits = [fit_torques(robot, own, (), selection, base, weighed, say) for own in read]
+            found = doubted(found, min(fits, key=misfit))
     if found.validate is None:
         return found
     return replace(found, notes=(*found.notes, *beyond_training(robot, train, validate, found.train, found.validate)))

@@ -15,7 +15,7 @@ withheld. An interval of 95 % holds the truth in 92 % of cases where the mean is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -65,7 +65,8 @@ def judged(evidence: Evidence, weight: FloatArray, moves: FloatArray, deviations
     """Of estimates that move by `moves` (φ, k) with the gradient of half the squares weighted by `weight` (n,)², in the order
     of `deviations`."""
     fitted = evidence.grams.fitted
-    tried = [own for own in (*evidence.causes, *evidence.laws) if set(own.columns) - set(fitted.tolist())]
+    causes = [_told(own) for own in (*evidence.causes, *evidence.laws)]
+    tried = [own for own in causes if set(own.columns) - set(fitted.tolist())]
     if not tried or not deviations:
         return Verdict({}, ())
     least = float(norm.ppf(1.0 - LEVEL / len(tried)))
@@ -89,6 +90,12 @@ def judged(evidence: Evidence, weight: FloatArray, moves: FloatArray, deviations
         chosen.append((tried[best], float(found[best])))
         tried = [own for own in tried if set(own.columns) - set(columns.tolist())]
     return Verdict(withheld, _said(chosen, withheld, least))
+
+
+def _told(own: Cause) -> Cause:
+    """What noise of the motion cannot look like. It is in the prediction, so also, with the other sign, in the residual: the
+    prediction's second derivative is correlated with it where the model is right, its first one is not."""
+    return replace(own, columns=own.columns[:1]) if own.kind == "delay" else own
 
 
 def _left(evidence: Evidence, columns: IntArray) -> float:

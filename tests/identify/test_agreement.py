@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.motions import samples
+from support.followed import PENDULUM, PENDULUM_TRUTH, followed
+from support.motions import EXACT, samples
 from support.robots import loaded
 
 from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.identify import identify
-from diffpbd.runtime.identify.agreement import check_agreement
+from diffpbd.runtime.identify.agreement import as_read, check_agreement, misfit
 from diffpbd.runtime.identify.result import Identification
+from diffpbd.runtime.logs.processing import process
 
 NAME = "friction.viscous.elbow"
 
@@ -80,3 +82,16 @@ def test_less_than_a_twentieth_of_the_torque_is_no_disagreement(found: Identific
                 replace(apart, train=replace(apart.train, rmse={**apart.train.rmse, "shoulder": 0.0})),
                 small,
             )
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_the_recordings_say_whether_torques_are_held(held: bool) -> None:
+    """Read as it was recorded no model that is right is rejected; the other reading is half a sample late or early."""
+    robot, rng = loaded("double_pendulum"), np.random.default_rng(0)
+    runs = (
+        process("run", followed(robot, PENDULUM_TRUTH, 400), EXACT) if held else samples(robot, PENDULUM_TRUTH, seed=0)
+    )
+    runs = [replace(run, tau=run.tau + 0.05 * rng.normal(size=run.tau.shape)) for run in runs]
+    right, wrong = (identify(robot, as_read(runs, own), PENDULUM) for own in (held, not held))
+    assert misfit(right) < misfit(wrong)
+    assert not any(e.rejected for e in right.estimates) and (held or any(e.rejected for e in wrong.estimates))

@@ -15,6 +15,7 @@ from support.robots import loaded
 from diffpbd.runtime import InputError, Robot
 from diffpbd.runtime.identify import Identification, Settings, identify, simultaneous
 from diffpbd.runtime.identify.nodes import DEVIATION, Nodes
+from diffpbd.runtime.identify.result import Estimate
 from diffpbd.runtime.identify.trajectory import motions, parameters_of
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
@@ -76,10 +77,14 @@ def test_positions_stay_near_the_recorded_ones(pendulum: Robot) -> None:
 
 
 def worst(first: Identification, second: Identification, kind: str) -> float:
-    """Largest difference of parameters of a kind in joint deviations."""
+    """Largest difference of parameters of a kind in joint deviations, also of a rejected model, which does not tell them."""
     other = {e.name: e for e in second.estimates}
+
+    def spread(e: Estimate) -> float:
+        return e.std or e.formal or 0.0
+
     return max(
-        abs(e.value - other[e.name].value) / np.hypot(e.std or 0.0, other[e.name].std or 0.0)
+        abs(e.value - other[e.name].value) / np.hypot(spread(e), spread(other[e.name]))
         for e in first.estimates
         if e.name.startswith(kind)
     )
@@ -149,20 +154,22 @@ def test_refusals(pendulum: Robot) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("form", ["simultaneous", "shooting"])
 def test_intervals_hold_the_truth(pendulum: Robot, count: Callable[[int, int], int], form: str) -> None:
-    """Nominal 95 %, with coloured noise in the torques."""
+    """Nominal 95 %, with coloured noise in the torques: of those that are told, which nearly all are."""
     sets = count(4, 100)
     residual = {"simultaneous": "torque", "shooting": "auto"}[form]
     results = [
         identify(pendulum, noisy(pendulum, k), PENDULUM, settings=Settings(form, residual=residual))
         for k in range(sets)
     ]
+    printed = np.mean([e.std is not None for result in results for e in result.estimates])
     held, ratio = {}, {}
     for name, value in PENDULUM_TRUTH.items():
-        found = [next(e for e in result.estimates if e.name == name) for result in results]
+        found = [e for result in results for e in result.estimates if e.name == name and e.std is not None]
         errors, deviations = np.array([e.value - value for e in found]), np.array([e.std for e in found], dtype=float)
         held[name] = float((np.abs(errors) <= 1.96 * deviations).mean())
         ratio[name] = float(deviations.mean() / errors.std())
-    print(form, sets, held, ratio)
+    print(form, sets, printed, held, ratio)
+    assert printed >= 0.9
     assert np.mean(list(held.values())) >= (0.90 if sets > 50 else 0.85), held
     if sets > 50:
         assert min(held.values()) >= 0.80 and 0.8 <= np.mean(list(ratio.values())) <= 1.5, (held, ratio)

@@ -135,22 +135,25 @@ def _coloured(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Coverage:
-    """By parameter, of intervals of 95 %: share that hold the truth, mean printed deviation over the estimates' scatter."""
+    """By parameter, of intervals of 95 %: share that hold the truth, mean printed deviation over the estimates' scatter; the
+    share of the deviations that is printed."""
 
     held: dict[str, float]
     ratio: dict[str, float]
+    printed: float
 
     @staticmethod
     def of(results: Sequence[Identification], truth: dict[str, float]) -> Coverage:
         """Of several sets of the same kind."""
-        held, ratio = {}, {}
+        held, ratio, printed = {}, {}, 0
         for name, value in truth.items():
             found = [e for result in results for e in result.estimates if e.name == name and e.std is not None]
+            printed += len(found)
             errors = np.array([e.value - value for e in found])
             deviations = np.array([e.std for e in found], dtype=np.float64)
             held[name] = float((np.abs(errors) <= 1.96 * deviations).mean())
             ratio[name] = float(deviations.mean() / errors.std())
-        return Coverage(held, ratio)
+        return Coverage(held, ratio, printed / (len(results) * len(truth)))
 
     @property
     def all(self) -> float:
@@ -161,6 +164,6 @@ class Coverage:
         low = min(self.held, key=lambda name: self.held[name])
         ratios = np.array(list(self.ratio.values()))
         return (
-            f"held {self.all:.3f}, worst {self.held[low]:.2f} ({low}); deviation over scatter {ratios.mean():.2f} "
-            f"({ratios.min():.2f} to {ratios.max():.2f})"
+            f"printed {self.printed:.2f}; held {self.all:.3f}, worst {self.held[low]:.2f} ({low}); deviation over scatter "
+            f"{ratios.mean():.2f} ({ratios.min():.2f} to {ratios.max():.2f})"
         )
