@@ -97,6 +97,7 @@ static void turn_cost(Stage *s, const double *w, const double *way, double r0) {
   const double r1 = 0.5 * way[3], r2 = 0.5 * way[4], r3 = 0.5 * way[5];
   const double slope[9] = {r0, r3, -r2, -r3, r0, r1, r2, -r1, r0}; /* by a small turn more, by rows: r0 - r x */
   int i, j, l;
+  if (!FLOATING) return; /* fewer than six coordinates: the compiler need not look further */
   for (l = 0; l < 3; l++)
     for (j = 0; j < 3; j++) {
       s->g[3 + j] += w[3 + l] * slope[3 * l + j] * way[3 + l];
@@ -140,7 +141,7 @@ static void node_cost(const Call *a, Problem *o, int k) {
     o->constant += 0.5 * w[i] * ref * ref; /* of a turn: x is zero */
   }
   if (FLOATING || o->tip) memset(s->Qtip, 0, LN * N * sizeof(double));
-  if (FLOATING) turn_cost(s, w, way, r0);
+  turn_cost(s, w, way, r0);
   if (o->tip) tip_cost(a, o, s, k, x);
 }
 

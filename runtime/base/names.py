@@ -15,10 +15,13 @@ MAX_LISTED = 12
 def hint(name: str, known: Iterable[str]) -> str:
     """A sentence with the nearest known names, or with all of them when none is near."""
     names = list(dict.fromkeys(known))
-    near = difflib.get_close_matches(name, names, n=MAX_HINTS)
-    if near:
-        return f"Did you mean {' or '.join(near)}?"
-    return f"Known: {listing(names)}."
+    return near(name, names) or f"Known: {listing(names)}."
+
+
+def near(name: str, known: Sequence[str]) -> str:
+    """A sentence with the nearest known names, empty when none is near."""
+    found = difflib.get_close_matches(name, known, n=MAX_HINTS)
+    return f"Did you mean {' or '.join(found)}?" if found else ""
 
 
 def listing(names: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from dataclasses import MISSING, dataclass
 from typing import Any
 
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import near
 
 __all__ = ["Option", "expect", "option", "options_of"]
 
@@ -60,7 +61,8 @@ def expect(record: Any) -> None:
         if own.choices and value is not None:
             for one in (value,) if isinstance(value, str) or not isinstance(value, Sequence) else value:
                 if one not in own.choices:
-                    raise InputError(f"{word}: expected {' or '.join(own.choices)}, found {one!r}.")
+                    said = f"{word}: expected {' or '.join(own.choices)}, found {one!r}. {near(str(one), own.choices)}"
+                    raise InputError(said.rstrip())
         elif own.span and value is not None and not own.span[0] <= value <= own.span[1]:  # NaN too
             low, high = own.span
             raise InputError(f"{word}: expected {low:g} to {high:g}{own.unit and f' {own.unit}'}, found {value:g}.")

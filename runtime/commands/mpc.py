@@ -206,11 +206,9 @@ def _counts(mpc: Mpc) -> list[str]:
 
 
 def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple[Reference, Any, float]:
-    """What to follow, the start pose, and for how long; none of it outside of limits, in the table of the recipe or in
-    the robot itself."""
-    start = (
-        None if options["q0"] is None else np.array(parse_state(options["q0"], "--q0", robot.positions, robot.neutral))
-    )
+    """What to follow, the start pose, and for how long; none of it out of limits, in the recipe's table or the robot."""
+    q0 = options["q0"]
+    start = None if q0 is None else np.array(parse_state(q0, "--q0", robot.positions, robot.neutral))
     alpha, least = robot.alpha.vector(options["params"]), least_distance(robot, options["clearance"])
 
     def expect_clear(poses: Iterable[FloatArray], what: str) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diffpbd.runtime.base.errors import MessageError
+from diffpbd.runtime.records import messages as r
 from diffpbd.runtime.records.definitions import DEFINITIONS
 from diffpbd.runtime.ros1 import messages as m
 
@@ -29,13 +30,13 @@ MD5 = {
     "std_msgs/UInt16": "1df79edf208b629fe6b81923a544552d",
 }
 
-HEADER = m.Header(7, (1700000000, 123456789), "base")
+HEADER = r.Header(7, (1700000000, 123456789), "base")
 NUMBERS = np.array([0.5, -1.25, np.nan, np.inf])
 NAMES = ("left_s0", "left_é1", "", "w")
 EXAMPLES = [
-    m.Empty(), m.Bool(True), m.UInt16(1000), m.Float64(0.2), m.String("äb"),
-    m.JointState(HEADER, NAMES, NUMBERS, NUMBERS[:0], -NUMBERS),
-    m.JointState(HEADER),
+    m.Empty(), m.Bool(True), m.UInt16(1000), m.Float64(0.2), r.String("äb"),
+    r.JointState(HEADER, NAMES, NUMBERS, NUMBERS[:0], -NUMBERS),
+    r.JointState(HEADER),
     m.JointCommand(3, NUMBERS, NAMES),
     m.JointCommand(1, np.empty(0), ()),
     m.SEAJointState(HEADER, NAMES, actual_effort=NUMBERS, hyst_state=1.5),
@@ -51,7 +52,7 @@ def test_md5_sums_are_those_of_ros(name: str) -> None:
 
 
 @pytest.mark.parametrize("message", EXAMPLES, ids=lambda message: type(message).__name__)
-def test_round_trip_keeps_every_bit(message: m.Message) -> None:
+def test_round_trip_keeps_every_bit(message: r.Message) -> None:
     data = message.encode()
     back = type(message).decode(data)
     assert back.encode() == data
@@ -90,7 +91,7 @@ def test_genpy_reads_the_same_bytes(genpy_messages: Path) -> None:
 
 
 @given(st.sampled_from(EXAMPLES), st.data())
-def test_damaged_bytes_are_refused_or_read_but_never_crash(message: m.Message, data: st.DataObject) -> None:
+def test_damaged_bytes_are_refused_or_read_but_never_crash(message: r.Message, data: st.DataObject) -> None:
     raw = bytearray(message.encode())
     for _ in range(data.draw(st.integers(1, 4))):
         if raw:

@@ -181,7 +181,7 @@ def test_the_command_line_says_every_option_that_it_takes() -> None:
         "functions": ("mpc",), "cuda": True, "base_joint": "floating", "contact_from_collision": ("hand=table", "foot"),
         "close": ("a=b", "c=d:hinge"), "ground": -0.5, "passive": ("j",),
         "frames": ("wrist", "elbow"),
-        "clearance": True, "obstacles": ("spheres=2", "planes=1"),
+        "clearance": True, "obstacles": ("spheres=2", "planes=1"), "cone": "exact",
     }  # fmt: skip
     changed = with_options(plain, **given)
     parsed = command.make_context("generate", ["arm.urdf", *option_words(changed, plain)]).params

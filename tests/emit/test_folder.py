@@ -221,12 +221,13 @@ def pendulum(tmp_path: Path) -> Path:
 def check_example(program: Path) -> None:
     """What the example prints is the step."""
     text = subprocess.run([str(program)], capture_output=True, check=True, text=True).stdout
-    robot = loaded("double_pendulum")
-    zero = np.zeros(2)
-    p, pd = robot.joint_step(zero, zero, zero)
+    robot, zero = loaded("double_pendulum"), np.zeros(2)
     assert text.startswith("one step of 0.01 s from rest, no torque: status 0\n")
-    numbers = re.findall(r"p = *(\S+) +pd = *(\S+)", text)
-    np.testing.assert_allclose(np.array(numbers, float), np.array([p, pd]).T, rtol=0, atol=1e-9)
+    before, after = np.array(re.findall(r"position \d: *(\S+) -> *(\S+)", text), float).T
+    p, pd = robot.joint_step(before, zero, zero)
+    np.testing.assert_allclose(after, p, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(np.array(re.findall(r"rate \d: *(\S+)", text), float), pd, rtol=0, atol=1e-9)
+    assert np.abs(pd).max() > 0.01
 
 
 def test_makefile(pendulum: Path) -> None:

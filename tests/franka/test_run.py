@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from support.lone_fr3 import Lone, ticking
+from support.robots import generated
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.arms.franka.load import Body, difference, payload_of
 from diffpbd.runtime.arms.franka.run import _loaded
-from diffpbd.runtime.base.errors import RefusedError
+from diffpbd.runtime.base.errors import InputError, RefusedError
 from diffpbd.runtime.commands.run import command
 
 from .test_robot import HAND, REACH, TURN, carrying
@@ -52,8 +53,10 @@ def test_gravity_stays_the_robots(fr3_folder: Path) -> None:
 
 
 def test_an_address_is_no_baxters(twin_folder: Path) -> None:
-    done = CliRunner().invoke(command, [str(twin_folder), *HOST])
-    assert done.exit_code == 2 and "--host and --set-load are for a Franka arm" in done.output
+    unknown = CliRunner().invoke(command, [str(twin_folder), *HOST])
+    assert isinstance(unknown.exception, InputError) and "driven with --ros2" in str(unknown.exception)
+    done = CliRunner().invoke(command, [str(generated("baxter_bare")), *HOST])
+    assert done.exit_code == 2 and "--host is for a Franka Research 3" in done.output
 
 
 def loaded(alone: Lone, robot: Robot, alpha: np.ndarray, **options: bool) -> np.ndarray:

@@ -15,9 +15,9 @@ from diffpbd.runtime import InputError
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.recording import Reading, Recording, joints_in, read_recording
+from diffpbd.runtime.records import bag as bag_module
 from diffpbd.runtime.records.bag import BagWriter
 from diffpbd.runtime.records.messages import Header, JointState
-from diffpbd.runtime.ros1 import bag as bag_module
 
 JOINTS = ("turn", "elbow")
 TIME = 1.7e9 + 0.01 * np.arange(800)

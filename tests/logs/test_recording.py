@@ -15,9 +15,9 @@ from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.logs.examination import examine
 from diffpbd.runtime.logs.processing import Processing, filter_parts
 from diffpbd.runtime.logs.recording import Reading, Recording, joints_in, read_recording
+from diffpbd.runtime.records import bag as bag_module
 from diffpbd.runtime.records.bag import BagWriter
 from diffpbd.runtime.records.messages import Header, JointState
-from diffpbd.runtime.ros1 import bag as bag_module
 from diffpbd.runtime.ros1.messages import SEAJointState
 
 JOINTS = ("a", "b")
