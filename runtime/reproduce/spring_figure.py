@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.rows import write_rows
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.figures import legend_below, new_figure, panel, save, stroke
 from diffpbd.runtime.reproduce.spring import Lever, Measurements, Scheme
 
-__all__ = ["plot", "write_table"]
+__all__ = ["falling", "plot", "write_table"]
 
 SIZE = (11.0, 4.2)
 FLOOR = 1e-12
@@ -27,7 +28,7 @@ def plot(path: str | Path, robot: Robot, measured: Measurements, truth: Lever, s
     panel(
         left,
         "loss over its first; updated: the lengths, then k from its start",
-        f"evaluations (at {FLOOR:g}: less)",
+        f"evaluations, up to the least loss (at {FLOOR:g}: less)",
         "loss / first loss [1]",
     )
     panel(right, "torque of the spring", "joint angle [rad]", "torque on the joint [N·m]")
@@ -36,9 +37,8 @@ def plot(path: str | Path, robot: Robot, measured: Measurements, truth: Lever, s
     right.plot(angle, exact, "k.", markersize=5)
     for k, scheme in enumerate(schemes):
         label = f"{scheme.name}, {scheme.lengths} lengths: k = {scheme.lever.stiffness:.0f} N/m"
-        history = np.array(scheme.history)
         left.semilogy(
-            np.maximum(history / history[0], FLOOR),
+            falling(scheme.history),
             **stroke(k),
             marker=MARKERS[k],
             linewidth=1,
@@ -52,6 +52,13 @@ def plot(path: str | Path, robot: Robot, measured: Measurements, truth: Lever, s
     left.plot([], [], "k.", markersize=5, label="wanted torque")
     legend_below(figure, left, columns=2)
     save(path, figure)
+
+
+def falling(history: Sequence[float]) -> FloatArray:
+    """Losses as parts of the first, none below `FLOOR`, without the flat end within a thousandth of the least."""
+    parts = np.maximum(np.array(history) / history[0], FLOOR)
+    above = np.flatnonzero(parts > (1.0 + 1e-3) * parts.min())
+    return parts[: int(above[-1]) + 2 if len(above) else 1]
 
 
 def write_table(path: str | Path, blocks: Mapping[tuple[str, str], Sequence[Scheme]]) -> None:

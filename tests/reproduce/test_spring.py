@@ -11,6 +11,7 @@ from support.robots import generated, loaded
 from diffpbd.runtime import Robot
 from diffpbd.runtime.commands.reproduce import command
 from diffpbd.runtime.reproduce.spring import DEVIATION, NAMES, START, TRUTH, Lever, Scheme, estimate, measurements
+from diffpbd.runtime.reproduce.spring_figure import falling
 from diffpbd.runtime.reproduce.spring_recordings import report
 
 TRUE = 1e-3  # relative: the schemes find the truth
@@ -104,3 +105,10 @@ def test_a_stiffness_at_a_bound_is_told_from_one_inside() -> None:
         (5.0, True),
     ):
         assert replace(TRUTH, stiffness=part * START).at_bound() is at
+
+
+def test_the_picture_ends_where_the_loss_falls_no_further() -> None:
+    assert falling([4.0, 1.0, 0.5, 0.5, 0.4999, 0.49999]).tolist() == [1.0, 0.25, 0.125]
+    assert falling([4.0, 1.0, 0.5, 0.25]).tolist() == [1.0, 0.25, 0.125, 0.0625]
+    assert falling([1.0, 1e-3, 1e-14, 1e-16]).tolist() == [1.0, 1e-3, 1e-12]
+    assert len(falling([1.0, 1e-14, 1e-14, 0.5, 1e-13, 1e-13])) == 5  # the stiffness after the lengths
