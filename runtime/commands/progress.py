@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import click
 
 from diffpbd.runtime.base.live import Loop, Parts, duration, live_line
-from diffpbd.runtime.commands.results import as_json
 
 if TYPE_CHECKING:
     from diffpbd.codegen.heartbeat import Heartbeat  # the control PC has no generator to import
@@ -23,13 +22,13 @@ __all__ = ["progress", "staged", "watched"]
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
     """A function that takes what is being done, a `Share` with how much of the work that leaves."""
-    begin, said, to_errors = time.perf_counter(), ["Reading"], as_json()
+    begin, said = time.perf_counter(), ["Reading"]
 
     def show() -> Parts:
         return [("running", "good"), (f"  {_worded(said[-1], time.perf_counter() - begin)}", "")]
 
     def tell(line: str) -> None:
-        click.echo(line, err=to_errors)
+        click.echo(line, err=True)  # what is printed is the result alone
 
     with live_line(show, wanted=sys.stdout.isatty()) as shown:
         if shown:

@@ -44,6 +44,9 @@ def sweeps(
     from diffpbd.runtime.reproduce.gravity_compensation import PAPER, shown_joints
     from diffpbd.runtime.reproduce.poses import draw, draw_from, draw_loaded, find_logs
 
+    def say(text: str) -> None:
+        click.echo(text, err=True)
+
     numbers = table_beside(out, table_path, [*robot_files(robot), *files_in("--data", data)])
     loaded = open_robot(robot)
     poses = draw(loaded, count, seed) if data is None else draw_from(loaded, find_logs(data), count, rate)
@@ -55,9 +58,9 @@ def sweeps(
     )  # fmt: skip
     found = {}
     for solver in solvers:
-        note(f"{solver.name}:")
+        say(f"{solver.name}:")
         graphs = sweep_graphs(loaded.name, solver, sorted(set(counts)) or experiment.COUNTS)
-        found[solver.name] = experiment.errors(loaded, poses, alpha, graphs, note)
+        found[solver.name] = experiment.errors(loaded, poses, alpha, graphs, say)
     experiment.plot(out, loaded, found)
     experiment.write_table(numbers, loaded.joints, found)
     note(f"{count} poses; mean absolute error [N·m]")
@@ -68,7 +71,7 @@ def sweeps(
         sets = {f"{count} poses": poses, f"{LOADED} poses loaded like the paper's": as_paper}
         ways = setting_graphs(loaded.name, settings(loaded.joints[shown[-1]]))
         note("\nWhat the step may have been, 30 sweeps unless said; mean absolute error [N·m]")
-        tabled(*experiment.by_setting(loaded, sets, alpha, ways, note))
+        tabled(*experiment.by_setting(loaded, sets, alpha, ways, say))
     finish(tables(), out, numbers)
 
 

@@ -8,6 +8,7 @@ from scipy.optimize import least_squares
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.identify import identify
+from diffpbd.runtime.identify.result import Estimate
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, process
 from diffpbd.runtime.model.robot import Robot
@@ -40,8 +41,8 @@ def report(robot: Robot, joint: str, folder: str, rate: float) -> str:
     low = min(float(s.q[:, robot.joints.index(joint)].min()) for s in samples)
     high = max(float(s.q[:, robot.joints.index(joint)].max()) for s in samples)
     lines = [
-        f"{len(logs)} recordings: slope {slope.value:.2f} ± {slope.std or np.nan:.2f} N·m/rad, zero {zero.value:.3f} ± "
-        f"{zero.std or np.nan:.3f} rad (torque −slope·(θ − zero) on the joint, θ from {low:.2f} to {high:.2f} rad).",
+        f"{len(logs)} recordings: slope {_within(slope, 2)} N·m/rad, zero {_within(zero, 3)} rad (torque "
+        f"−slope·(θ − zero) on the joint, θ from {low:.2f} to {high:.2f} rad).",
         "Only these two are identifiable: a torque offset is the same parameter as the zero, and springs of different k, l1,",
         "l2, α and x_rest give nearly this straight line (and exactly the same torque: l1, l2, x_rest times c with k / c²).",
         f"Fitted to it over the recorded angles with x_rest = {TRUTH.rest} m:",
@@ -52,6 +53,12 @@ def report(robot: Robot, joint: str, folder: str, rate: float) -> str:
         (k, l2, offset), rms = _lever(robot, angle, line, arm)
         lines.append(f"  l1 {arm:.2f} m: k {k:5.0f} N/m, l2 {l2:.3f} m, α {offset:.3f} rad, within {rms:.2f} N·m RMS")
     return "\n".join(lines)
+
+
+def _within(estimate: Estimate, digits: int) -> str:
+    """The value with its deviation where it has one: a model that recordings reject has none."""
+    spread = "" if estimate.std is None else f" ± {estimate.std:.{digits}f}"
+    return f"{estimate.value:.{digits}f}{spread}"
 
 
 def _lever(robot: Robot, angle: FloatArray, torque: FloatArray, arm: float) -> tuple[FloatArray, float]:

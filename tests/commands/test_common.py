@@ -180,8 +180,9 @@ def test_progress_in_a_file_is_a_line_now_and_then(
         for k in range(1, 61):
             say(Share(f"iteration {k}", k / 60))
             time.sleep(0.01)
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "Reading logs" and lines[1].startswith("iteration ") and " %, " in lines[1]
+    said = capsys.readouterr()
+    lines = said.err.splitlines()
+    assert not said.out and lines[0] == "Reading logs" and lines[1].startswith("iteration ") and " %, " in lines[1]
     assert 3 <= len(lines) <= 6 and all(line.endswith(" left") for line in lines[1:])
 
 
