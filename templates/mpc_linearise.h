@@ -141,7 +141,7 @@ static void node_cost(const Call *a, Problem *o, int k) {
     o->constant += 0.5 * w[i] * ref * ref; /* of a turn: x is zero */
   }
   if (FLOATING || o->tip) memset(s->Qtip, 0, LN * N * sizeof(double));
-  turn_cost(s, w, way, r0);
+  if (FLOATING) turn_cost(s, w, way, r0);
   if (o->tip) tip_cost(a, o, s, k, x);
 }
 
