@@ -92,7 +92,9 @@ def quadruped(folder: Path) -> Scene:
     robot, h = stand["make"](folder), stand["H"]
     joints = [j.name for j in robot.manifest.robot.joints][6:]
     rest = {name: (-1.4 if "K" in name else 0.7) * (1.0 if name.startswith("F") else -1.0) for name in joints}
-    entries = {f"spring.stiffness.{name}": 6.0 for name in joints} | {f"friction.viscous.{name}": 0.5 for name in joints}
+    entries = {f"spring.stiffness.{name}": 6.0 for name in joints} | {
+        f"friction.viscous.{name}": 0.5 for name in joints
+    }
     entries |= {f"spring.rest.{name}": rest[name] for name in joints}
     entries |= {f"contact.load.{foot}": 9.81 * robot.manifest.robot.total_mass / 4 for foot in stand["FEET"]}
     alpha = robot.alpha.vector(entries)

@@ -88,7 +88,7 @@ enum {
   W_LEAD = W_CONE + 2 * SIDES,
   W_SLOPES = W_LEAD + SIDES,
   W_SYSTEM = W_SLOPES + N * N,
-  W_LU = W_SYSTEM + BIG * (BIG + 1), /* factors of the slopes, and the columns of impulses solved with them */
+  W_LU = W_SYSTEM + BIG * (BIG + 1), /* factors of the slopes, and the columns of impulses solved with them, by rows of BIG */
   W_COLUMNS = W_LU + N * N,
   W_FREE = W_COLUMNS + N * BIG,
   W_WIDE = W_FREE + N,
@@ -125,7 +125,8 @@ enum {
   W_STIFF_BY = W_STIFF_Y + STIFF * N,
   W_ENERGY = W_STIFF_BY + STIFF, /* kinetic at the start, of gravity and of springs at both ends */
   W_DEPTH = W_ENERGY + 5, /* of limits and contacts at the start */
-  W_BEFORE = W_DEPTH + CONES, /* impulses of the last step's pose stage, and by how much those of its rate stage were more */
+  W_MOVED = W_DEPTH + CONES, /* rates of contacts by the columns of impulses, and by what changes without them */
+  W_BEFORE = W_MOVED + TOUCHES * (BIG + 1), /* impulses of the last step's pose stage, and by how much those of its rate stage were more */
 #if BOUNCING
   W_SHIFT = W_BEFORE + 2 * IMPULSES, /* see rebounds.h */
   W_SEEN = W_SHIFT + 2 * CONTACTS,
@@ -233,7 +234,7 @@ static double openness(const double *g) { return largest(g, ALL); }
 #if ROWS
 #include "loops_closed.h"
 #endif
-#if ROWS || CONTACTS || FLOATING
+#if ROWS || SIDED || FLOATING
 static double inner(const double *x, const double *y, int n) {
   double result = 0.0;
   int k;

@@ -140,7 +140,7 @@ def work_size(n: int, m: int, every: int, border: int) -> int:
 
 def sided_size(n: int, m: int, sides: int, contacts: int, touches: int) -> int:
     """Doubles that limits and contacts add; `touches` rows of contacts."""
-    own = 4 * sides + contacts + 6 * (sides + touches + contacts) + 33 * contacts + touches * (8 * n + 4)
+    own = 4 * sides + contacts + 6 * (sides + touches + contacts) + 33 * contacts + touches * (9 * n + m + 5)
     stiff = min(touches, 3 * n)
     own += 5 + sides + 21 * contacts + 4 * n * touches + stiff * (2 * n + stiff + 1)
     return own + 4 * n * n + n * m + 2 * (n + m) ** 2 + 3 * (n + m) + 3 * n + 5
