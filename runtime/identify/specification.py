@@ -167,7 +167,7 @@ def _said(chosen: Sequence[tuple[Cause, float]], withheld: Mapping[str, str], le
         return ()
     more = f" and {len(chosen) - TOLD} more" if len(chosen) > TOLD else ""
     return (
-        f"{REJECTED} on what was left out in turn (t above {least:.2g}): it lacks "
-        f"{listing([_called(*own) for own in chosen[:TOLD]])}{more}, or what looks like it. No deviation is printed of "
-        f"{len(withheld)} parameters that this moves by more than {APART:g} of theirs",
+        f"{REJECTED} in cross-validation (t above {least:.2g}): it lacks {listing([_called(*own) for own in chosen[:TOLD]])}"
+        f"{more}, or an effect like it. {len(withheld)} parameters have no standard deviation, because this shifts them by "
+        f"more than {APART:g} of it",
     )
