@@ -103,7 +103,8 @@ static void look_near(const Goal *g, State *s) {
   if (!g->apart) return;
   distances(g, s->p, d, 0);
   for (r = 0; r < DISTANCES; r++) {
-    if (!(d[r] >= s->least)) s->least = d[r];
+    if (d[r] != d[r]) d[r] = -ENDLESS; /* of a body that is none: never far enough */
+    if (d[r] < s->least) s->least = d[r];
     if (d[r] >= g->apart[LEAST] + AIM || (s->near == KEPT && d[r] >= d[s->which[KEPT - 1]])) continue;
     if (s->near < KEPT) s->near++;
     for (i = s->near - 1; i > 0 && d[r] < d[s->which[i - 1]]; i--) s->which[i] = s->which[i - 1];
