@@ -5,19 +5,19 @@ model without one fold in turn. On that fold the sum of e·Δ, the model's resid
 is zero but for chance where the model is right, and positive where the cause explains (Clark and West 2007, whose statistic for
 nested models this is; one-sided). Its deviation is that of (e − Δ)·Δ, what is left with the cause, summed over alike residuals
 (`covariance.py`); the level is divided by the number of causes. Its critical value is Student's, of as many degrees as the sum
-has like blocks: a sum over few reversals has the tails of few.
+has like blocks: a sum over few reversals has the tails of few. The best is added to the model, and the others are tested beside
+it, until none is rejected.
 
 Noise of the motion is in the columns too, and what it does there is explained by a clock, a rotor or a gain though none is
-missing. So the sum is taken again with as much noise added once more, and what that changes widens the deviation. The best is added to the model, and the others are tested
-beside it, until none is rejected.
+missing. So the sum is taken again with as much noise added once more, and what that changes widens its deviation.
 
 What is rejected so is not yet wrong by much: a cause has moved an estimate by the influence of the torque that it explains.
 Where that is more than `APART` of its deviation, of any cause that explains nearly as much as the best, the deviation is
 withheld. An interval of 95 % holds the truth in 92 % of cases where the mean is off by half a deviation.
 
 No column has the shape of friction that the filter smears at reversals; a delay and friction with memory look like it in part,
-and show little of what it moves. Where a joint's friction is another than the law, no friction of that joint has a deviation; nor
-has that of other joints, whose law it is too, where such a cause is likelier than not at `DOUBTED`.
+and show little of what it moves. Where a joint's friction is another than the law, none of that joint's friction has a
+deviation; nor has that of other joints, whose law it is too, where such a cause is beyond its value at `DOUBTED`.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ class Verdict:
 def judged(
     evidence: Evidence, noisier: Sequence[Evidence], weight: FloatArray, moves: FloatArray, deviations: Mapping[str, float]
 ) -> Verdict:  # fmt: skip
-    """By the recordings, and by the same with noise added to the motion, of estimates that move by `moves` (φ, k) with the gradient of half the squares weighted by `weight` (n,)², in the order
-    of `deviations`."""
+    """By the recordings, and by the same with noise added to the motion: of estimates that move by `moves` (φ, k) with the
+    gradient of half the squares weighted by `weight` (n,)², in the order of `deviations`."""
     fitted = evidence.grams.fitted
     tried = [own for own in (*evidence.causes, *evidence.laws) if set(own.columns) - set(fitted.tolist())]
     if not tried or not deviations:
@@ -114,7 +114,9 @@ def judged(
     if doubted:
         for own, t in likely:
             if _of_friction(own):
-                doubted.setdefault(own.joint, f"its friction may have another law, as that of others has: {_called(own, t)}")
+                doubted.setdefault(
+                    own.joint, f"its friction may have another law, as that of others has: {_called(own, t)}"
+                )
     for name in names:
         joint = name.rpartition(".")[2]
         if name.startswith("friction.") and joint in doubted:
@@ -135,8 +137,8 @@ def _left(evidence: Evidence, columns: IntArray) -> float:
 def statistics(
     evidence: Evidence, noisier: Sequence[Evidence], fitted: IntArray, tried: Sequence[Cause], level: float
 ) -> FloatArray:
-    """Of each cause (k,) the sum of e·Δ on what is left out, over its deviation, beside the columns that are fitted; as a normal
-    variable that is beyond as seldom, where Student's is at `level`."""
+    """Of each cause (k,) the sum of e·Δ on what is left out, over its deviation, beside the columns that are fitted; in units
+    of a normal variable that is beyond as seldom at `level`."""
     explained, series = _explained(evidence, fitted, tried)
     q = [t.samples.trimmed(t.samples.q) for t in evidence.tables]
     low, high = (edge([edge(own, axis=0) for own in q], axis=0) for edge in (np.min, np.max))
@@ -153,7 +155,7 @@ def statistics(
 
 
 def _blocks(series: Sequence[FloatArray], windows: IntArray) -> FloatArray:
-    """How many blocks of a window, of a normal variable each, sums of squares of these are as uncertain as (k,): 3 Σ(b²)² / Σb⁴."""
+    """Count (k,) of normal variables whose sum of squares is as uncertain as that of a window's blocks b: 3 (Σb²)² / Σb⁴."""
     found = np.ones(len(windows))
     for k, w in enumerate(windows.tolist()):
         b = np.concatenate([np.add.reduceat(s[:, k], np.arange(0, len(s), w)) for s in series]) ** 2
