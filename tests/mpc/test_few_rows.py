@@ -1,5 +1,6 @@
-"""Programs of which few inequalities act are solved in few rounds, without a barrier; the plans themselves are judged by IPOPT in
-test_planner.py and test_apart.py, and in C by a descent (tests/c/block)."""
+"""Programs of which few inequalities act are solved in few rounds, without a barrier.
+
+The plans themselves are judged by IPOPT in test_planner.py and test_apart.py, and in C by a descent (tests/c/block)."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from .test_planner import pendulum
 
 __all__ = ["arm"]
 ROUNDS = 3
-"""In the median of the ticks in which rows act. With a wrong column of one kind of rows it is 4 to 7: the barrier has to help."""
+"""In the median of the ticks in which rows act. With a wrong column of one kind of rows it is 4 to 7, those of the barrier."""
 
 
 def check(rounds: list[int]) -> None:
