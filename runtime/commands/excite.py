@@ -154,11 +154,13 @@ def summary(found: Excitation) -> str:
     m, e = found.motion, found.envelope
     lines = [f"Note: {note}" for note in found.notes]
     lines.append(
-        f"Condition of the base regressor ({found.base_parameters} base parameters): {found.before:.4g} for a random motion as "
-        f"large as the limits let it be, {found.after:.4g} for this one."
+        f"Condition number of the base regressor ({found.base_parameters} base parameters): {found.after:.4g}; of a random "
+        f"motion within the same limits: {found.before:.4g}."
     )
     ends = float(np.abs(m.dq[[0, -1]]).max())
-    lines.append(f"Tip: {m.height.min():.3g} to {m.height.max():.3g} m high. Largest rate at an end: {ends:.1g}.")
+    lines.append(
+        f"Tip: {m.height.min():.3g} to {m.height.max():.3g} m high. Speed at start and end: {ends:.1g} rad/s or m/s."
+    )
     rows = []
     for j, joint in enumerate(e.robot.manifest.robot.joints):
         speed, effort = float(np.abs(m.dq[:, j]).max()), float(np.abs(m.tau[:, j]).max())
