@@ -191,7 +191,7 @@ def _judged(own: _Joint, unit: str) -> tuple[tuple[str, ...], float, str]:
     scores = dict(zip(CANDIDATES, np.log(np.maximum(errors, np.finfo(float).tiny)), strict=True))
     raised = {name: _raised(own, laws) for name, laws in CANDIDATES.items() if laws}
     fair = {name for name, (change, _) in raised.items() if change <= WORSE}
-    singles = [name for name in ("asymmetric", "stribeck") if name in fair] or ["plain"]
+    singles: list[str] = [name for name in ("asymmetric", "stribeck") if name in fair] or ["plain"]
     single = min(singles, key=lambda name: float(scores[name].mean()))
     best = single if _better(scores[single], scores["plain"]) else "plain"
     if "both" in fair and _better(scores["both"], scores[best]) and _better(scores["both"], scores[single]):
