@@ -224,7 +224,8 @@ class _Search:
 
     def whole(self, x: FloatArray) -> float:
         """κ of all columns, in SI units, over as many singular values as there are base parameters."""
-        Y = self.robot.regressor(*(m @ x.T for m in self.matrices), self.envelope.alpha)
+        q, dq, ddq = (m @ x.T for m in self.matrices)
+        Y = self.robot.regressor(q, dq, ddq, self.envelope.alpha)
         singular = np.linalg.svd(Y.reshape(-1, Y.shape[-1]), compute_uv=False)
         return float(singular[0] / singular[len(self.columns) - 1])
 
