@@ -76,12 +76,12 @@ def command(
     out: str,
     plot: str | None,
 ) -> None:
-    """Find a periodic motion of ROBOT that starts and ends at rest and tells its inertial parameters apart.
+    """Find a periodic motion of ROBOT that starts and ends at rest and makes its inertial parameters identifiable.
 
     It minimises the condition number of the base regressor, or maximises the determinant of its information (log-det), within
     the limits of position, speed, torque and acceleration. The file has
     the columns time [s], q_ [rad or m], dq_, ddq_ and the predicted tau_ [N·m or N]. Links keep their distance from each other
-    between the samples too, where ROBOT was generated with --clearance; else collisions but with the table are not looked at.
+    between the samples too, where ROBOT was generated with --clearance; otherwise only the table is checked.
     """
     from diffpbd.runtime.commands.progress import progress
     from diffpbd.runtime.excite.excitation import Wishes, excite
