@@ -52,8 +52,8 @@ __all__ = ["accelerations", "command", "summary"]
 @json_option
 @plot_option("Positions, and speeds, torques and tip height against their limits.")
 def command(
-    robot: str, wishes: Wishes, min_tip_height: float | None, table: float | None, max_acceleration: str | None,
-    clearance: float | None, params: str | None, out: str, plot: str | None,
+    robot: str, wishes: Wishes, min_tip_height: float | None, max_acceleration: str | None, params: str | None, out: str,
+    plot: str | None,
 ) -> None:  # fmt: skip
     """Find a periodic motion of ROBOT that starts and ends at rest and tells its inertial parameters apart.
 
@@ -68,10 +68,11 @@ def command(
     distinct([("--out", out), ("--plot", plot)], [("--params", params), *robot_files(robot)])
     loaded = open_robot(robot)
     bounds = accelerations(loaded, max_acceleration)
+    table = wishes.table
     if table is None and loaded.manifest.recipe.table is not None:
         table = loaded.manifest.recipe.table + RADIUS
         note(f"note: the recipe's table: centres of mass and tip stay above {table:g} m.")
-    least = least_distance(loaded, clearance, KEPT)
+    least = least_distance(loaded, wishes.clearance, KEPT)
     wishes = replace(wishes, least_height=min_tip_height, acceleration=bounds, table=table, clearance=least)
     with progress() as say:
         found = excite(loaded, wishes, loaded.alpha.vector(params), say)
