@@ -55,12 +55,12 @@ def command(
     robot: str, wishes: Wishes, min_tip_height: float | None, max_acceleration: str | None, params: str | None, out: str,
     plot: str | None,
 ) -> None:  # fmt: skip
-    """Find a periodic motion of ROBOT that starts and ends at rest and tells its inertial parameters apart.
+    """Find a periodic motion of ROBOT that starts and ends at rest and makes its inertial parameters identifiable.
 
     It minimises the condition number of the base regressor, or maximises the determinant of its information (log-det), within
     the limits of position, speed, torque and acceleration. The file has
     the columns time [s], q_ [rad or m], dq_, ddq_ and the predicted tau_ [N·m or N]. Links keep their distance from each other
-    between the samples too, where ROBOT was generated with --clearance; else collisions but with the table are not looked at.
+    between the samples too, where ROBOT was generated with --clearance; otherwise only the table is checked.
     """
     from diffpbd.runtime.commands.progress import progress
 
@@ -133,11 +133,13 @@ def summary(found: Excitation) -> str:
     m, e = found.motion, found.envelope
     lines = [f"Note: {note}" for note in found.notes]
     lines.append(
-        f"Condition of the base regressor ({found.base_parameters} base parameters): {found.before:.4g} for a random motion as "
-        f"large as the limits let it be, {found.after:.4g} for this one."
+        f"Condition number of the base regressor ({found.base_parameters} base parameters): {found.after:.4g}; of a random "
+        f"motion within the same limits: {found.before:.4g}."
     )
     ends = float(np.abs(m.dq[[0, -1]]).max())
-    lines.append(f"Tip: {m.height.min():.3g} to {m.height.max():.3g} m high. Largest rate at an end: {ends:.1g}.")
+    lines.append(
+        f"Tip: {m.height.min():.3g} to {m.height.max():.3g} m high. Speed at start and end: {ends:.1g} rad/s or m/s."
+    )
     rows = []
     for j, joint in enumerate(e.robot.manifest.robot.joints):
         speed, effort = float(np.abs(m.dq[:, j]).max()), float(np.abs(m.tau[:, j]).max())
