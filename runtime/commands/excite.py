@@ -76,12 +76,12 @@ def command(
     out: str,
     plot: str | None,
 ) -> None:
-    """Find a periodic motion of ROBOT that starts and ends at rest and tells its inertial parameters apart.
+    """Find a periodic motion of ROBOT that starts and ends at rest and makes its inertial parameters identifiable.
 
     It minimises the condition number of the base regressor, or maximises the determinant of its information (log-det), within
     the limits of position, speed, torque and acceleration. The file has
     the columns time [s], q_ [rad or m], dq_, ddq_ and the predicted tau_ [N·m or N]. Links keep their distance from each other
-    between the samples too, where ROBOT was generated with --clearance; else collisions but with the table are not looked at.
+    between the samples too, where ROBOT was generated with --clearance; otherwise only the table is checked.
     """
     from diffpbd.runtime.commands.progress import progress
     from diffpbd.runtime.excite.excitation import Wishes, excite
@@ -137,6 +137,7 @@ def facts(found: Excitation) -> dict[str, Any]:
     m, e = found.motion, found.envelope
     return {
         "robot": e.robot.name, "condition_before": found.before, "condition": found.after,
+        "condition_of_all_columns": found.whole,
         "base_parameters": found.base_parameters, "notes": list(found.notes),
         "tip_height": {"lowest": m.height.min(), "highest": m.height.max()},
         "joints": {
@@ -155,7 +156,7 @@ def summary(found: Excitation) -> str:
     lines = [f"Note: {note}" for note in found.notes]
     lines.append(
         f"Condition number of the base regressor ({found.base_parameters} base parameters): {found.after:.4g}; of a random "
-        f"motion within the same limits: {found.before:.4g}."
+        f"motion within the same limits: {found.before:.4g}. Of all columns, whichever are independent: {found.whole:.4g}."
     )
     ends = float(np.abs(m.dq[[0, -1]]).max())
     lines.append(
