@@ -116,6 +116,7 @@ def facts(found: Excitation) -> dict[str, Any]:
     m, e = found.motion, found.envelope
     return {
         "robot": e.robot.name, "condition_before": found.before, "condition": found.after,
+        "condition_of_all_columns": found.whole,
         "base_parameters": found.base_parameters, "notes": list(found.notes),
         "tip_height": {"lowest": m.height.min(), "highest": m.height.max()},
         "joints": {
@@ -134,7 +135,7 @@ def summary(found: Excitation) -> str:
     lines = [f"Note: {note}" for note in found.notes]
     lines.append(
         f"Condition number of the base regressor ({found.base_parameters} base parameters): {found.after:.4g}; of a random "
-        f"motion within the same limits: {found.before:.4g}."
+        f"motion within the same limits: {found.before:.4g}. Of all columns, whichever are independent: {found.whole:.4g}."
     )
     ends = float(np.abs(m.dq[[0, -1]]).max())
     lines.append(

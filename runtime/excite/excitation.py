@@ -82,11 +82,13 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Excitation:
-    """The motion, sampled; condition numbers of the base regressor of the motion it started from and of itself."""
+    """The motion, sampled; condition numbers of the base regressor of the motion it started from and of itself; `whole`, that
+    of all columns over the directions that they determine, which no choice of independent columns changes."""
 
     motion: Motion
     before: float
     after: float
+    whole: float
     base_parameters: int
     envelope: Envelope
     notes: tuple[str, ...]
@@ -135,7 +137,13 @@ def excite(
     q, dq, ddq = series.motion(best, time)
     motion = envelope.evaluate(time, q, dq, ddq)
     return Excitation(
-        motion, search.condition(first[0]), search.condition(best), len(columns), envelope, envelope.notes
+        motion,
+        search.condition(first[0]),
+        search.condition(best),
+        search.whole(best),
+        len(columns),
+        envelope,
+        envelope.notes,
     )
 
 
@@ -204,6 +212,13 @@ class _Search:
         """κ of the base regressor."""
         _, singular, _ = self._decomposed([m @ x.T for m in self.matrices])
         return float(singular[0] / singular[-1])
+
+    def whole(self, x: FloatArray) -> float:
+        """κ of all columns, in SI units, over as many singular values as there are base parameters."""
+        q, dq, ddq = (m @ x.T for m in self.matrices)
+        Y = self.robot.regressor(q, dq, ddq, self.envelope.alpha)
+        singular = np.linalg.svd(Y.reshape(-1, Y.shape[-1]), compute_uv=False)
+        return float(singular[0] / singular[len(self.columns) - 1])
 
     def measure(self, x: FloatArray) -> float:
         """What is to be least: log κ, or minus the mean logarithm of the singular values."""
