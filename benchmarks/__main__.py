@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-from benchmarks import arm, peers, report, simulators, swing, timing
+from benchmarks import arm, kinds, peers, processor, report, simulators, swing, timing
 from benchmarks.native import stopwatch
 from benchmarks.ours import Ours
 from benchmarks.row import Row
@@ -79,6 +79,12 @@ def main() -> None:
         "--rounds", type=int, default=timing.ROUNDS, help="measurements of everything (default %(default)s)"
     )
     parser.add_argument("--out", type=Path, default=ROOT / "bench-results", help="folder of bench.json and bench.png")
+    parser.add_argument(
+        "--results",
+        type=Path,
+        default=kinds.RESULTS,
+        help="folder of the tables by kind (default %(default)s)",
+    )
     options = parser.parse_args()
     build = options.out / "build"
     build.mkdir(parents=True, exist_ok=True)
@@ -103,15 +109,18 @@ def main() -> None:
         if r.simulate
     }
 
+    here = processor.this()
     versions = {name: metadata.version(name) for name in ("casadi", "pin", "mujoco", *ADAM)}
     compiler = " ".join([*find_compiler(), *COMPILE_FLAGS])
     seconds, size = ours.compiled.seconds, sum(ours.compiled.source_bytes.values())
     facts = {"robot": ROBOT, "baseline": BASELINE, "rounds": options.rounds, "compiler": compiler, "versions": versions,
-             "machine": platform.platform(), "processor": processor(), "core": core, "library_c_bytes": size,
-             "library_compile_s": seconds}  # fmt: skip
+             "machine": platform.platform(), "processor": here.facts(), "path": ours.path, "core": core,
+             "library_c_bytes": size, "library_compile_s": seconds}  # fmt: skip
     report.write_json(options.out / "bench.json", facts, rows, timings, errors, curves)
     report.plot(options.out / "bench.png", curves)
-    print(f"{ROBOT}, h = {1e3 * H:g} ms, {options.rounds} rounds on core {core} of {processor()}; {compiler}")
+    kept = kinds.write(options.results, facts, rows, timings)
+    print(f"{ROBOT}, h = {1e3 * H:g} ms, {options.rounds} rounds on core {core}; {compiler}")
+    print("\n".join(here.lines()))
     print("; ".join(f"{k} {v}" for k, v in versions.items()))
     print(f"diffpbd: kernels of the step for {ours.path}, chosen at run time, but for the row that says portable")
     print(f"diffpbd: all C of the robot {size / 1e6:.2f} MB, compiled in {seconds:.1f} s on one core\n")
@@ -120,16 +129,7 @@ def main() -> None:
     for row in rows:
         for text in report.remarks(row, timings[row.name]):
             print(text)
-    print(f"\nWritten: {options.out / 'bench.json'}, {options.out / 'bench.png'}")
-
-
-def processor() -> str:
-    """The processor's name as Linux tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((x.split(":", 1)[1].strip() for x in lines if x.startswith("model name")), platform.processor())
+    print(f"\nWritten: {options.out / 'bench.json'}, {options.out / 'bench.png'}, {kept}")
 
 
 if __name__ == "__main__":

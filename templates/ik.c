@@ -103,7 +103,8 @@ static void look_near(const Goal *g, State *s) {
   if (!g->apart) return;
   distances(g, s->p, d, 0);
   for (r = 0; r < DISTANCES; r++) {
-    if (!(d[r] >= s->least)) s->least = d[r];
+    if (d[r] != d[r]) d[r] = -ENDLESS; /* of a body that is none: never far enough */
+    if (d[r] < s->least) s->least = d[r];
     if (d[r] >= g->apart[LEAST] + AIM || (s->near == KEPT && d[r] >= d[s->which[KEPT - 1]])) continue;
     if (s->near < KEPT) s->near++;
     for (i = s->near - 1; i > 0 && d[r] < d[s->which[i - 1]]; i--) s->which[i] = s->which[i - 1];
@@ -315,14 +316,17 @@ static void start_at(const Goal *g, const double *p, int k, State *s) {
   }
 }
 
-/* Whole turns off hinges that have room for them, towards p. */
+/* Whole turns off hinges that have room for them, towards p; not where p is so many turns away that rounding would miss the goal. */
 static void unwind(const Goal *g, const double *p, State *s) {
+  const State found = *s;
   int j;
   for (j = BASE; j < N; j++) {
     const int at = j + NP - N;
     const double to = s->p[at] - 2.0 * HALF_TURN * floor((s->p[at] - p[at]) / (2.0 * HALF_TURN) + 0.5);
     if (g->used[j] && whole_turns[j] && to >= g->lower[j] && to <= g->upper[j]) s->p[at] = to;
   }
+  look(g, s);
+  if (reached(g, &found) && !reached(g, s)) *s = found;
 }
 
 static int all_finite(const double *x, int count) {
@@ -351,7 +355,7 @@ static double option(const double *options, int k, double usual) { return option
 static int goal_of(const double *const *in, double *work, Goal *g) {
   const double *position = in[0], *rotation = in[1], *weights = in[2], *p = in[3], *fixed = in[4], *frame = in[5];
   const double *options = in[6], *alpha = in[7];
-  double margin;
+  double margin, most;
   int i, k, count, joint[DEPTH + 1];
   if (!(weights[0] >= 0.0 && weights[1] >= 0.0 && weights[0] + weights[1] > 0.0 && all_finite(weights, 2))) return 0;
   if (!(*frame >= 0.0 && *frame < FRAMES && *frame == (int)*frame) || !all_finite(p, NP)) return 0;
@@ -372,7 +376,8 @@ static int goal_of(const double *const *in, double *work, Goal *g) {
   g->first = weights[0] > 0.0 ? 0 : 3;
   g->last = weights[1] > 0.0 ? ROWS : 3;
   for (i = 0; i < 9; i++) g->rotation[i] = rotation[3 * (i % 3) + i / 3];
-  for (i = 0; i < ROWS; i++) g->weights[i] = weights[i / 3];
+  most = weights[0] > weights[1] ? weights[0] : weights[1];
+  for (i = 0; i < ROWS; i++) g->weights[i] = weights[i / 3] / most; /* what counts is what they are beside each other */
   g->close[0] = option(options, POSITION_CLOSE, CLOSE), g->close[1] = option(options, ROTATION_CLOSE, CLOSE);
   for (k = 0; k < N; k++) {
     g->lower[k] = g->numbers[12 * LINKS + k], g->upper[k] = g->numbers[12 * LINKS + N + k];

@@ -26,7 +26,7 @@ from diffpbd.codegen.description.source import Element
 from diffpbd.codegen.description.tree import Selection
 
 LEAST: Final = 1e-9
-"""[m] A capsule shorter than this is a sphere."""
+"""[m] A capsule shorter than this is a sphere, and what is written smaller is nothing."""
 
 
 @dataclass(frozen=True)
@@ -222,8 +222,8 @@ def _size(shape: Element, attribute: str) -> float:
     if attribute not in shape.attributes:
         raise _Refused(f"{shape.label} has no {attribute}")
     value = read_number(shape.attributes[attribute])
-    if value <= 0.0:
-        raise _Refused(f"{shape.label} {attribute}={value:g}: above 0 m is expected")
+    if value < LEAST:
+        raise _Refused(f"{shape.label} {attribute}={value:g}: at least {LEAST:g} m is expected")
     return value
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.names import hint
 
@@ -37,6 +39,8 @@ def chosen(argument: str, value: Any, robot: str, frames: Sequence[str], functio
         if value.lower() not in REFERENCES:
             raise InputError(f"{function}: reference: expected one of {', '.join(REFERENCES)}, found {value!r}.")
         return float(REFERENCES.index(value.lower()))
+    if isinstance(value, np.ndarray) and value.dtype.kind == "U":
+        value = value.tolist()
     if isinstance(value, (list, tuple)):
         return [chosen(argument, one, robot, frames, function) for one in value]
     return value

@@ -74,7 +74,7 @@ def causes(robot: Robot, fitted: Sequence[str], terms: int) -> list[Cause]:
 
 
 _OF_JOINTS = (
-    ("offset", 1), ("friction", 2), ("rotor", 1), ("gain", 1), ("delay", 2), ("zero", 2),
+    ("offset", 1), ("friction", 2), ("rotor", 1), ("gain", 1), ("delay", 1), ("zero", 2),
     *((f"memory {way:g}", 1) for way in PRESLIDING),
 )  # fmt: skip
 
@@ -158,7 +158,10 @@ def _thinned(s: Samples, most: int) -> Samples:
 
 
 def _columns(robot: Robot, s: Samples, point: Point, predicted: FloatArray, own: FloatArray) -> Iterator[FloatArray]:
-    """Columns (samples, n) of `causes`, in their order."""
+    """Columns (samples, n) of `causes`, in their order.
+
+    Of a delay the prediction's slope alone. Noise of the motion is in the prediction, so also, with the other sign, in the
+    residual: the prediction's second derivative is correlated with it where the model is right, its first one is not."""
     alpha = point.full
     by_alpha = robot.casadi("torque_coefficients").factory("J", ["alpha"], ["jac:phi:alpha"])(alpha).full()
     effect = np.zeros((own.shape[-1], by_alpha.shape[1]))
@@ -177,7 +180,6 @@ def _columns(robot: Robot, s: Samples, point: Point, predicted: FloatArray, own:
     signs = [_presliding(s, way) for way in PRESLIDING]
     rigid = own[..., : LINK_COLUMNS * len(robot.links)] @ point.phi[: LINK_COLUMNS * len(robot.links)]
     slope = np.gradient(predicted, 1.0 / s.rate, axis=0)
-    bend = np.gradient(slope, 1.0 / s.rate, axis=0)
     for joint in sensed(robot):
         j = robot.joints.index(joint)
         alone = np.zeros(robot.n)
@@ -188,7 +190,6 @@ def _columns(robot: Robot, s: Samples, point: Point, predicted: FloatArray, own:
         yield of_alpha(f"rotor_inertia.{joint}")
         yield rigid * alone
         yield -slope * alone
-        yield bend * alone
         if open_tree:
             ahead, behind = (torque(s.q + step * alone, s.ddq) for step in (TURN, -TURN))
             yield s.smooth((ahead - behind) / (2.0 * TURN))

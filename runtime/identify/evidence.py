@@ -16,10 +16,12 @@ from diffpbd.runtime.identify.solving import NOISE_FLOOR
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["Evidence", "gathered"]
+__all__ = ["Evidence", "gathered", "noisier"]
 
 MOST: Final = 12000
 """[1] Samples that are looked at in all: ten minutes of an arm's motion at 20 Hz."""
+AGAIN: Final = 2
+"""[1] How often noise is added."""
 SLOW: Final = (0.05, 0.2)
 """[1] Rates below which friction may be another, as parts of a joint's fastest."""
 WAVES: Final = 2
@@ -40,6 +42,21 @@ class Evidence:
     joints: tuple[str, ...]
     phi: FloatArray
     bodies: int
+
+
+def noisier(
+    robot: Robot, samples: Sequence[Samples], point: Point, names: Sequence[str], found: Evidence
+) -> list[Evidence]:
+    """The same of recordings with as much noise again in what they say of the motion, several times; joints weigh as before."""
+    if all(s.noise is None for s in samples):
+        return []
+    again = []
+    for seed in range(AGAIN):
+        rng = np.random.default_rng(seed)
+        own = gathered(robot, [s.disturbed(rng) for s in samples], point, names)
+        own.grams.weight = found.grams.weight
+        again.append(own)
+    return again
 
 
 def gathered(robot: Robot, samples: Sequence[Samples], point: Point, names: Sequence[str]) -> Evidence:

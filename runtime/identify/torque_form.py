@@ -15,7 +15,7 @@ from diffpbd.runtime.identify.bodies import DECIDED, MOVES, WEAKER, decided_by_p
 from diffpbd.runtime.identify.covariance import IN_TIME
 from diffpbd.runtime.identify.cross_validation import leave_one_out
 from diffpbd.runtime.identify.design import Design
-from diffpbd.runtime.identify.evidence import gathered
+from diffpbd.runtime.identify.evidence import gathered, noisier
 from diffpbd.runtime.identify.fitting import STILL, Fitted, fit_rounds
 from diffpbd.runtime.identify.lever_springs import levers
 from diffpbd.runtime.identify.problem import Problem
@@ -154,7 +154,8 @@ def _examined(fitted: Fitted, x: FloatArray, found: Statistics) -> tuple[list[st
         return [slow], specification.Verdict({}, ())
     evidence = gathered(robot, samples, point, fitted.unknowns.names)
     known = found.deviations | {e.name: e.std or 0.0 for e in found.base}
-    verdict = specification.judged(evidence, fitted.problem.weight, found.moves, known)
+    again = noisier(robot, samples, point, fitted.unknowns.names, evidence)
+    verdict = specification.judged(evidence, again, fitted.problem.weight, found.moves, known)
     return [*hints.missing(robot, evidence, point), *verdict.notes], verdict
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.functions.function import as_array
 from diffpbd.runtime.model.robot import Robot
 
 __all__ = [
@@ -29,6 +30,18 @@ FAR = 1e4
 """[m] Where obstacles are that are not there."""
 FINEST = 1e-5
 """[s] Time between two looks at a motion below which it is not said to keep its distance."""
+LEAST_SIZE = 1e-9
+"""[1] A quaternion or normal shorter than this has no direction."""
+COLUMNS = {
+    "spheres": "centre, radius", "capsules": "both ends, radius", "boxes": "centre, quaternion wxyz, sides",
+    "planes": "normal, height",
+}  # fmt: skip
+"""What a row of each kind of obstacle is."""
+SOLID = {
+    "spheres": (slice(3, 4), slice(0)), "capsules": (slice(6, 7), slice(0)), "boxes": (slice(7, 10), slice(3, 7)),
+    "planes": (slice(0), slice(0, 3)),
+}  # fmt: skip
+"""Of each kind the columns that are lengths, and those that are a direction."""
 PROBES = 7
 """[1] Poses at which a joint that moves no distance of a row is told from one that does."""
 
@@ -49,11 +62,28 @@ def obstacles(robot: Robot, **given: npt.ArrayLike) -> dict[str, FloatArray]:
     found: dict[str, FloatArray] = {}
     for kind, count in counts.items():
         size = columns[kind].rows
-        rows = np.reshape(np.asarray(given.get(kind, np.zeros((0, size))), dtype=np.float64), (-1, size))
+        rows = _rows(kind, given[kind], size) if kind in given else np.zeros((0, size))
         if len(rows) > count:
             raise InputError(f"{kind}: {len(rows)} are given, {robot.name} was generated with {count}.")
         found[kind] = np.hstack([rows.T, np.tile(_far(kind)[:, None], count - len(rows))])
     return found
+
+
+def _rows(kind: str, given: npt.ArrayLike, size: int) -> FloatArray:
+    """Rows (k, size) of one kind, or a single one (size,); InputError for what is no solid."""
+    rows = as_array(given, kind, "obstacles")
+    if rows.size == 0:
+        return np.zeros((0, size))
+    rows = rows[None] if rows.ndim == 1 else rows
+    if rows.ndim != 2 or rows.shape[1] != size:
+        raise InputError(f"{kind}: expected a row of {size} numbers each ({COLUMNS[kind]}), found shape {rows.shape}.")
+    lengths, direction = SOLID[kind]
+    for k, row in enumerate(rows):
+        if (row[lengths] < 0.0).any():
+            raise InputError(f"{kind}: row {k}: a length below 0 m, {row[lengths].min():g} ({COLUMNS[kind]}).")
+        if direction.stop and not np.linalg.norm(row[direction]) > LEAST_SIZE:
+            raise InputError(f"{kind}: row {k}: {row[direction].tolist()} has no direction ({COLUMNS[kind]}).")
+    return rows
 
 
 def _far(kind: str) -> FloatArray:

@@ -140,7 +140,8 @@ def test_millimetres_and_broken_files_are_named(tmp_path: Path) -> None:
         ('<mesh filename="text.obj"/>', r'mesh "text.obj"'),
         ('<mesh filename=""/>', r'mesh "": no such file'),
         ('<cone radius="1"/>', r"<cone>: spheres, capsules.*\[\[shape\]\]"),
-        ('<sphere radius="0"/>', r"<sphere> radius=0: above 0 m is expected"),
+        ('<sphere radius="0"/>', r"<sphere> radius=0: at least 1e-09 m is expected"),
+        ('<cylinder radius="1e-300" length="1e-300"/>', r"<cylinder> radius=1e-300: at least"),
         ('<box size="1 0 1"/>', r'<box> size="1 0 1": sides above 0 m'),
     ):  # fmt: skip
         with pytest.raises(DescriptionError, match=f'link "arm", shape 1: {words}'):

@@ -17,7 +17,8 @@ from support.robots import generated
 
 from diffpbd.codegen.description.recipe import default_recipe, with_options
 from diffpbd.codegen.description.resolve import read_doubted
-from diffpbd.runtime import Robot, load
+from diffpbd.runtime import InputError, Robot, load
+from diffpbd.runtime.model.clearance import obstacles as rows_of
 
 EXACT = 1e-9  # m, of spheres and capsules
 OF_BOXES = 1e-8  # m
@@ -210,3 +211,27 @@ def test_without_the_option_nothing_is_there(file: Path) -> None:
     assert described.shapes == ()
     named = read_doubted(with_options(default_recipe(file), clearance=True))[0]
     assert [s.name for s in named.shapes] == ["base", "one", "two", "three", "slid", "hand.1", "hand.2"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "words"),
+    [
+        ("spheres", np.ones((4, 2)), r"expected a row of 4 numbers each \(centre, radius\), found shape \(4, 2\)"),
+        ("spheres", [1, 2, 3], r"found shape \(1, 3\)"),
+        ("spheres", [[0, 0, np.nan, 1]], "expected finite numbers"),
+        ("spheres", "ball", "expected numbers in a regular array"),
+        ("spheres", [[0, 0, 0, 1], [0, 0, 1, -0.1]], "row 1: a length below 0 m, -0.1"),
+        ("capsules", [[0, 0, 0, 0, 0, 1, -0.1]], "a length below 0 m"),
+        ("boxes", [[0, 0, 0, 0, 0, 0, 0, 1, 1, 1]], "no direction"),
+        ("boxes", [[0, 0, 0, 1, 0, 0, 0, 1, -1, 1]], "a length below 0 m"),
+        ("planes", [[0, 0, 0, 1]], "no direction"),
+    ],
+)
+def test_what_is_no_solid_is_refused(robot: Robot, kind: str, given: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        rows_of(robot, **{kind: given})
+
+
+def test_one_row_may_stand_alone(robot: Robot) -> None:
+    assert (rows_of(robot, planes=[0, 0, -2, -1])["planes"][:, 0] == [0, 0, -2, -1]).all()
+    assert rows_of(robot, spheres=[])["spheres"].shape == (4, 2)

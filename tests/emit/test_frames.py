@@ -187,6 +187,7 @@ def test_what_is_no_frame_is_refused() -> None:
         assert np.allclose(robot.frame_pose(p, frame).position, here.position, atol=1e-15)
     assert np.allclose(robot.frame_jacobian(p), robot.tip_jacobian(p), atol=1e-15)
     local = robot.frame_jacobian([p] * 2, reference=["local", "WORLD"])
+    assert np.array_equal(local, robot.frame_jacobian([p] * 2, reference=np.array(["local", "world"])))
     assert np.allclose(local[0][:3], here.rotation.T @ robot.tip_jacobian(p)[:3], atol=1e-15)
     with pytest.raises(InputError, match=r"without a frame 'tipp'\. Did you mean tip\?"):
         robot.frame_pose(p, "tipp")

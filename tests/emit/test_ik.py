@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from description.builders import chain
 from emit.test_frames import Peer, described
 from parameters.test_mimic import gripper
 from support.framed import Framed
@@ -106,6 +107,33 @@ def test_half_a_turn_is_no_corner(panda: Any) -> None:
         _, _, info = solve(ours, goal, p0, options=np.array([0, 4.0, 1, 0, 0, 0]), weights=np.array([0.0, 1.0]))
         assert info[1] == pytest.approx(np.pi, abs=1e-7) and info[3] == 0
         assert solve(ours, goal, p0, weights=np.array([0.0, 1.0]))[0] == REACHED
+
+
+def test_weights_count_beside_each_other_only(panda: Any) -> None:
+    ours, judge = panda
+    rng = np.random.default_rng(7)
+    for _ in range(10):
+        goal, p0 = judge.pose(judge.random(rng), ours.frames[0]), judge.random(rng)
+        usual = solve(ours, goal, p0)
+        for power in (-600, -30, 40):
+            found = solve(ours, goal, p0, weights=2.0**power * WEIGHTS)
+            assert found[0] == usual[0] and (found[1] == usual[1]).all()
+
+
+def test_turns_are_taken_off_only_where_the_goal_is_kept(tmp_path: Any) -> None:
+    """At 1e10 rad numbers are 2e-6 rad apart: what is not within 1e-6 rad is not said to be."""
+    file = tmp_path / "free.urdf"
+    file.write_bytes(chain(*["continuous"] * 6))
+    ours = Framed(file)
+    judge, rng, reached = Judge(ours, str(file)), np.random.default_rng(8), 0
+    for _ in range(100):
+        goal, p0 = judge.pose(judge.random(rng), "f"), 1e10 * rng.uniform(-1, 1, 6)
+        status, p, info = solve(ours, goal, p0)
+        misses = judge.misses(p, "f", goal)
+        assert np.allclose(info[:2], misses, atol=1e-8)
+        assert status != REACHED or max(misses) <= 1.001e-6
+        reached += status == REACHED
+    assert reached > 20
 
 
 def test_a_margin_is_left_free(panda: Any) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 import pytest
 from click.testing import CliRunner
+from mpc.test_apart import URDF
 from support import guarded
 from support.robots import generated, loaded
 
@@ -67,3 +69,18 @@ def test_a_goal_inside_the_body_is_not_reached(arm: Robot) -> None:
     assert result.exit_code == 1 and "m apart" in result.output, result.output
     with pytest.raises(InputError, match="generated without distances"):
         diffpbd.ik(loaded("baxter_bare"), position=[0.7, 0.3, 0.2], clearance=0.0)
+
+
+def test_a_distance_that_is_no_number_is_no_distance(tmp_path: Path) -> None:
+    """The box of a zero quaternion, in C: its rows stand before those of the plane, which are far enough."""
+    file = tmp_path / "planar.urdf"
+    file.write_text(URDF, encoding="utf-8")
+    arm = load(generated(str(file), functions=("ik",), clearance=True, obstacles=("boxes=1", "planes=1")))
+    function = arm.function("ik")
+    for turn, status in ((1.0, 0), (0.0, 31)):
+        box = np.array([[9.0, 0, 0, turn, 0, 0, 0, 1, 1, 1]]).T
+        given = {"boxes": box, "planes": np.array([[0.0, 0, 1, -1]]).T, "keep_apart": np.array([0.0, 1, 0])}
+        goal = [0.24, 0.32, 0], np.eye(3), [1, 0], [0.3, 0.3], [0, 0], 0, np.zeros(6), None
+        found, at = function.attempt(*goal, **given)
+        assert found == status
+        assert status == 0 or at.ik_info[-1] < -1.0
