@@ -3,11 +3,11 @@ quadruped standing, an arm pressing.
 
     python -m benchmarks.contact_speed
 
-The acrylic cube of docs/examples/contact with eight corners (h = 1/148 s, friction 0.18), Solo of stand.py there (5 ms), Baxter's
-arm of `contact_cost` that presses with 20 N (10 ms). Steps: both continue with what the last step left (impulses warm); thread
-time of rollouts from Python in one thread, by turns, less that of a rollout of one step, the least of 40. Jacobians at the states
-that the rollouts pass: `jac_joint_step` of each from no impulses known (by pose, rates and torques), beside `mjd_transitionFD`
-with one-sided differences (by pose and rates), which steps from warm forces.
+The acrylic cube of docs/examples/contact with eight corners (h = 1/148 s, friction 0.18), Solo of stand.py there (5 ms),
+Baxter's arm of `contact_cost` that presses with 20 N (10 ms). Steps: both continue with what the last step left (impulses
+warm); thread time of rollouts from Python in one thread, by turns, less that of a rollout of one step, the least of 40.
+Jacobians at the states that the rollouts pass: `jac_joint_step` of each from no impulses known (by pose, rates and
+torques), beside `mjd_transitionFD` with one-sided differences (by pose and rates), which steps from warm forces.
 """
 
 from __future__ import annotations
