@@ -892,21 +892,10 @@ HIDDEN int STEP(vjp_trajectory)(int steps, const double *const *in, double *cons
 }
 
 HIDDEN int STEP(vjp_rollout)(int steps, const double *const *in, double *const *out, double *work) {
-  double *trajectory[2];
-  const double *along[7];
-  int status;
-  trajectory[0] = work + W_SIZE;
-  trajectory[1] = trajectory[0] + (ptrdiff_t)N * (steps + 1);
-  status = STEP(rollout)(steps, in, trajectory, work);
-  if (status != 0) return status;
-  along[0] = in[2];
-  along[1] = in[3];
-  along[2] = in[4];
-  along[3] = trajectory[0];
-  along[4] = trajectory[1];
-  along[5] = in[5];
-  along[6] = in[6];
-  return STEP(vjp_trajectory)(steps, along, out, work);
+  double *P = work + W_SIZE, *PD = P + (ptrdiff_t)N * (steps + 1);
+  const double *along[7] = {in[2], in[3], in[4], P, PD, in[5], in[6]};
+  const int status = roll(steps, in, P, PD, 0, work);
+  return status != 0 ? status : STEP(vjp_trajectory)(steps, along, out, work);
 }
 
 #if ROWS
@@ -1021,44 +1010,7 @@ HIDDEN int STEP(node_torque)(const double *const *in, double *const *out, double
 }
 
 #if !defined(FOR_V3) && !FLOATING
-int STEP_SIZE(joint_step)(void) { return W_SIZE; }
-int STEP_SIZE(jac_joint_step)(void) { return W_SIZE; }
-int STEP_SIZE(jac_kicked_step)(void) { return W_SIZE; }
-#if ALPHA_JACOBIAN
-int STEP_SIZE(jac_alpha_joint_step)(void) { return W_SIZE; }
-#endif
-int STEP_SIZE(vjp_joint_step)(void) { return W_SIZE; }
-int STEP_SIZE(node_torque)(void) { return W_SIZE; }
-int STEP_SIZE(rollout)(int steps) {
-  (void)steps;
-  return W_SIZE;
-}
-int STEP_SIZE(vjp_trajectory)(int steps) {
-  (void)steps;
-  return W_SIZE;
-}
-int STEP_SIZE(vjp_rollout)(int steps) {
-  const int head = W_SIZE + 2 * N, each = 2 * N;
-  if (steps < 0) steps = 0;
-  if (steps > (INT_MAX - head) / each) return -1; /* more than an int counts */
-  return head + steps * each;
-}
-#if SIDED
-int STEP_SIZE(rollout_impulses)(int steps) {
-  (void)steps;
-  return W_SIZE;
-}
-#endif
-#if SIDED && CONTACTS
-int STEP_SIZE(contact_force)(void) { return W_SIZE; }
-#endif
-#if ROWS
-int STEP_SIZE(close_loops)(void) { return W_SIZE; }
-int STEP_SIZE(close_rates)(void) { return W_SIZE; }
-int STEP_SIZE(inverse_dynamics)(void) { return W_SIZE; }
-#if !CONTACTS
-int STEP_SIZE(forward_dynamics)(void) { return W_SIZE; }
-int STEP_SIZE(loop_force)(void) { return W_SIZE; }
-#endif
-#endif
+enum { WORK_SIZE = W_SIZE, NP = N };
+#include "work_sizes.h"
+SIZED(jac_kicked_step)
 #endif

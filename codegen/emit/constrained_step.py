@@ -26,7 +26,7 @@ AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_lo
 
 SOURCES = (
     "constrained_step.c", "dense.h", "joint_limits.h", "contacts.h", "rebounds.h", "cones.h", "certificate.h",
-    "contact_force.h", "loops_closed.h", "close_loops.h",
+    "contact_force.h", "loops_closed.h", "close_loops.h", "work_sizes.h",
 )  # fmt: skip
 """Plain C of the step: the first file includes what a robot needs of the others."""
 
