@@ -37,8 +37,9 @@ PATHS = {
     "8 lanes": "joint_step_lanes8.c",
 }
 STEP = ("start", "reach", "newton_after", "chord_after", "end_after", "velocity")
-"""What stands in memory of a step; `reach` goes before each of the three after it."""
-KERNELS = (*STEP, "jacobian", "assembly", "onward_after")
+"""What stands in memory of a step; `reach` goes before each of the three after it. Of 8 lanes each has its own: WHOLE."""
+WHOLE = ("newton", "chord", "end")
+KERNELS = (*STEP, *WHOLE, "jacobian", "assembly", "onward_after")
 PROCESSORS = ("znver4", "skylake-avx512", "icelake-server")
 CACHES = (32, 64)
 """[KB] Instruction caches that cachegrind is asked for, 8 ways of 64 bytes."""
@@ -81,7 +82,7 @@ def kernels(folder: Path, tool: str | None, processors: Sequence[str], scratch: 
             for processor in processors if tool else ():
                 row[processor], row[f"{processor} ports"] = cycles(tool, processor, counts, scratch)
             rows.append(row)
-            of_step += [row] if name in STEP else []
+            of_step += [row] if name in STEP + WHOLE else []
         rows.append({"path": path, "kernel": "code of a step", **sums(of_step)})
     return rows
 

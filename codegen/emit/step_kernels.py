@@ -119,10 +119,14 @@ def _straight(model: Model, by_alpha: bool, sixth: bool) -> StepKernels:
         size["newton"].numel_out("factors"),
         size["start"].numel_out("record"),
         deep=False,
-        step=tuple(
-            text
-            for name in ("prepare", *LANES[:STEP])
-            for text in (*([first.text] * (name == "newton")), kernels[name].text)
+        step=(
+            *(kernels[name].text for name in ("prepare", "start")),
+            "#ifdef STEP_ALONE",  # of 8 lanes, where what is handed on would leave the data cache
+            *(kernel(size[name], f"{name}_kernel", shared=SHARED).text for name in ITERATIONS),
+            "#else",
+            *(first.text, *(kernels[name].text for name in ITERATIONS)),
+            "#endif",
+            kernels["velocity"].text,
         ),
         derivatives=tuple(kernels[name].text for name in LANES[STEP:] if name in kernels),
         sixth=tuple(k.text for k in by_lane),
