@@ -9,8 +9,10 @@
 #include "constrained_step_model.h"
 #include "on_path.h"
 
-/* Below floating.c this is the step in a frame of its own; else it is the robot's, for several instruction sets. */
-#if FLOATING
+/* For several instruction sets, but for floating bases that nothing acts on; below floating.c it is the step in a frame of its own. */
+#if FLOATING && CHART_PATHS
+#define STEP(name) ON_PATH(JOINED(chart_, name))
+#elif FLOATING
 #define STEP(name) ROBOT(JOINED(chart_, name))
 #else
 #define STEP(name) ON_PATH(name)
@@ -86,7 +88,7 @@ enum {
   W_LEAD = W_CONE + 2 * SIDES,
   W_SLOPES = W_LEAD + SIDES,
   W_SYSTEM = W_SLOPES + N * N,
-  W_LU = W_SYSTEM + BIG * (BIG + 1), /* factors of the slopes, and the columns of impulses solved with them */
+  W_LU = W_SYSTEM + BIG * (BIG + 1), /* factors of the slopes, and the columns of impulses solved with them, by rows of BIG */
   W_COLUMNS = W_LU + N * N,
   W_FREE = W_COLUMNS + N * BIG,
   W_WIDE = W_FREE + N,
@@ -123,14 +125,16 @@ enum {
   W_STIFF_BY = W_STIFF_Y + STIFF * N,
   W_ENERGY = W_STIFF_BY + STIFF, /* kinetic at the start, of gravity and of springs at both ends */
   W_DEPTH = W_ENERGY + 5, /* of limits and contacts at the start */
+  W_MOVED = W_DEPTH + CONES, /* rates of contacts by the columns of impulses, and by what changes without them */
+  W_BEFORE = W_MOVED + TOUCHES * (BIG + 1), /* impulses of the last step's pose stage, and by how much those of its rate stage were more */
 #if BOUNCING
-  W_SHIFT = W_DEPTH + CONES, /* see rebounds.h */
+  W_SHIFT = W_BEFORE + 2 * IMPULSES, /* see rebounds.h */
   W_SEEN = W_SHIFT + 2 * CONTACTS,
   W_BY_SEEN = W_SEEN + 3 * CONTACTS,
   W_KEPT = W_BY_SEEN + 10 * CONTACTS, /* share of the restitution */
   W_SIZE = W_KEPT + 1
 #else
-  W_SIZE = W_DEPTH + CONES
+  W_SIZE = W_BEFORE + 2 * IMPULSES
 #endif
 #else
   W_FORCE = W_ROWS + 2 * (N + ROWS) * NA, /* what acts at both ends */
@@ -230,7 +234,7 @@ static double openness(const double *g) { return largest(g, ALL); }
 #if ROWS
 #include "loops_closed.h"
 #endif
-#if ROWS || CONTACTS || FLOATING
+#if ROWS || SIDED || FLOATING
 static double inner(const double *x, const double *y, int n) {
   double result = 0.0;
   int k;
@@ -433,8 +437,8 @@ static int advance_from(const double *p, const double *pd, const double *u, cons
   if (off != 0 && largest(off, N) <= C_FAR_GUESS) {
     for (j = 0; j < N; j++) p_next[j] += off[j];
   }
-  if (status != 12) status = solve_sided(p, pd, u, kick, h, alpha, p_next, pd_next, off == 0, off != 0 && off[N] != 0.0, w);
-  w[W_OFF + N] = status == 0; /* impulses are known to the next */
+  if (status != 12) status = solve_sided(p, pd, u, kick, h, alpha, p_next, pd_next, off == 0, off != 0 ? (int)off[N] : 0, w);
+  w[W_OFF + N] = status != 0 ? 0.0 : off != 0 && off[N] != 0.0 ? 2.0 : 1.0; /* impulses are known to the next, of two steps or one */
   if (status == 0) {
     for (j = 0; off != 0 && j < N; j++) off[j] = p_next[j] - guess[j];
 #if ROWS
@@ -892,21 +896,10 @@ HIDDEN int STEP(vjp_trajectory)(int steps, const double *const *in, double *cons
 }
 
 HIDDEN int STEP(vjp_rollout)(int steps, const double *const *in, double *const *out, double *work) {
-  double *trajectory[2];
-  const double *along[7];
-  int status;
-  trajectory[0] = work + W_SIZE;
-  trajectory[1] = trajectory[0] + (ptrdiff_t)N * (steps + 1);
-  status = STEP(rollout)(steps, in, trajectory, work);
-  if (status != 0) return status;
-  along[0] = in[2];
-  along[1] = in[3];
-  along[2] = in[4];
-  along[3] = trajectory[0];
-  along[4] = trajectory[1];
-  along[5] = in[5];
-  along[6] = in[6];
-  return STEP(vjp_trajectory)(steps, along, out, work);
+  double *P = work + W_SIZE, *PD = P + (ptrdiff_t)N * (steps + 1);
+  const double *along[7] = {in[2], in[3], in[4], P, PD, in[5], in[6]};
+  const int status = roll(steps, in, P, PD, 0, work);
+  return status != 0 ? status : STEP(vjp_trajectory)(steps, along, out, work);
 }
 
 #if ROWS
@@ -1021,44 +1014,7 @@ HIDDEN int STEP(node_torque)(const double *const *in, double *const *out, double
 }
 
 #if !defined(FOR_V3) && !FLOATING
-int STEP_SIZE(joint_step)(void) { return W_SIZE; }
-int STEP_SIZE(jac_joint_step)(void) { return W_SIZE; }
-int STEP_SIZE(jac_kicked_step)(void) { return W_SIZE; }
-#if ALPHA_JACOBIAN
-int STEP_SIZE(jac_alpha_joint_step)(void) { return W_SIZE; }
-#endif
-int STEP_SIZE(vjp_joint_step)(void) { return W_SIZE; }
-int STEP_SIZE(node_torque)(void) { return W_SIZE; }
-int STEP_SIZE(rollout)(int steps) {
-  (void)steps;
-  return W_SIZE;
-}
-int STEP_SIZE(vjp_trajectory)(int steps) {
-  (void)steps;
-  return W_SIZE;
-}
-int STEP_SIZE(vjp_rollout)(int steps) {
-  const int head = W_SIZE + 2 * N, each = 2 * N;
-  if (steps < 0) steps = 0;
-  if (steps > (INT_MAX - head) / each) return -1; /* more than an int counts */
-  return head + steps * each;
-}
-#if SIDED
-int STEP_SIZE(rollout_impulses)(int steps) {
-  (void)steps;
-  return W_SIZE;
-}
-#endif
-#if SIDED && CONTACTS
-int STEP_SIZE(contact_force)(void) { return W_SIZE; }
-#endif
-#if ROWS
-int STEP_SIZE(close_loops)(void) { return W_SIZE; }
-int STEP_SIZE(close_rates)(void) { return W_SIZE; }
-int STEP_SIZE(inverse_dynamics)(void) { return W_SIZE; }
-#if !CONTACTS
-int STEP_SIZE(forward_dynamics)(void) { return W_SIZE; }
-int STEP_SIZE(loop_force)(void) { return W_SIZE; }
-#endif
-#endif
+enum { WORK_SIZE = W_SIZE, NP = N };
+#include "work_sizes.h"
+SIZED(jac_kicked_step)
 #endif

@@ -32,6 +32,7 @@ enum {
   LX = (X + 3) / 4 * 4,     /* lengths of padded columns */
   LN = (N + 3) / 4 * 4,
   LZ = (Z + 3) / 4 * 4,
+  ACTIVE = MOST_ACTIVE,     /* rows that may act at once without a barrier; a multiple of four */
   SIDE_BY_SIDE = 8,         /* steps of stages at once */
   STAGE_BLOCKS = 6 * N * N,
   NEAR = DISTANCES < MOST_NEAR ? DISTANCES : MOST_NEAR /* rows of distances in a stage: of the least ones */

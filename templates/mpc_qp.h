@@ -176,6 +176,8 @@ static double scale_of(const Problem *o, int i) {
   return C_MPC_INSIDE * (half < C_MPC_NONE ? half : 1.0);
 }
 
+#include "mpc_active.h"
+
 /* A start at what stands in the stages (`known`: with the unbounded solution as targets): slacks and multipliers whose
  * products are about one mean value, and which add up to the price of the softened bounds. */
 static void initial(Problem *o, int known) {
@@ -230,6 +232,8 @@ static int solve_program(Problem *o, int most, double tolerance, int *iterations
   *iterations = 0;
   *gap = 0.0;
   if (found == 1) return 0;
+  if (found == 0) *iterations = few(o, most);
+  if (*iterations > 0) return 0;
   initial(o, found == 0);
   for (;; ++*iterations) {
     sum = complementarity(o, 0.0, &pairs);

@@ -14,6 +14,7 @@ typedef struct { /* one stage: what happens from node k to node k + 1 */
   double hx[X], hu[N], hd[N], bx[X], bu[N], bd[N]; /* curvature and slope of the barrier */
   double x[X], u[N], x_new[LX], u_new[LN];
   double t[PAIRS], l[PAIRS], t_new[PAIRS], l_new[PAIRS], kappa[PAIRS];
+  double F[LN * ACTIVE]; /* columns of rows that may act (mpc_active.h) */
   double q[4]; /* quaternion of the base where the iterate moves from, where it floats */
 #if DISTANCES
   double J[NEAR * N], room[NEAR], hc[LN * N]; /* rows of distances (mpc_rows.h), the barrier's curvature of them */
@@ -21,7 +22,14 @@ typedef struct { /* one stage: what happens from node k to node k + 1 */
 #endif
 } Stage;
 
+typedef struct { /* rows that may act, and their dual program (mpc_active.h) */
+  int count, stage[ACTIVE], kind[ACTIVE], set[ACTIVE];
+  double multiplier[ACTIVE], most[ACTIVE], violated[ACTIVE], missed[ACTIVE];
+  double H[ACTIVE * ACTIVE], L[ACTIVE * ACTIVE], G[ACTIVE * N], q[LZ * ACTIVE], y[LZ * ACTIVE];
+} Active;
+
 typedef struct {
+  Active active;
   double P[LZ * Z], M[LZ * Z], V[LX * X], W[LX * N], U[LN * N], q[LZ], y[LZ];
 } Scratch;
 

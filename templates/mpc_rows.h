@@ -17,6 +17,15 @@ static double near_side(const Stage *s, const double *x, int r) {
   return sum;
 }
 
+static void near_sides(const Problem *o, const Stage *s, const double *x, double *side) {
+  int r;
+  for (r = 0; r < o->near; r++) side[r] = near_side(s, x, r);
+}
+
+#define near_slope(s, r) ((s)->J + N * (r))
+#define near_room(s, r) ((s)->room[r])
+#define near_set(s, r, value) ((s)->ln[r] = (value))
+
 /* Adds their curvature, which has a block of its own, and their slope to the barrier. */
 static void near_barrier(const Problem *o, Stage *s) {
   const double price = o->apart[PRICE];
@@ -133,6 +142,10 @@ static void near_forces(const Problem *o, const Stage *s, double *y) {
     for (i = 0; i < N; i++) y[i] -= s->ln[r] * s->J[i + N * r];
 }
 #else
+#define near_sides(o, s, x, side) ((void)0)
+#define near_slope(s, r) ((s)->x)
+#define near_room(s, r) 0.0
+#define near_set(s, r, value) ((void)0)
 #define near_barrier(o, s) ((void)0)
 #define near_curvature(o, s, P) ((void)0)
 #define near_none(s) ((void)0)

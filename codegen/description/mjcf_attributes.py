@@ -10,9 +10,8 @@ from typing import Final
 from diffpbd.codegen.description.unread import Format, Words, words
 
 WHY: Final = (
-    "Contacts, limits and equalities are exact here, collisions are chosen by --contact-from-collision, and "
-    "what actuators make of "
-    "a command is up to who commands"
+    "Contacts, limits and equalities are solved without softness; --contact-from-collision chooses what collides; "
+    "actuators' control laws are left to your controller"
 )
 """What ends the doubt."""
 

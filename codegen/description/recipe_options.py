@@ -88,7 +88,7 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType({
     ),
     "functions": Option(
         "Only these and their derivatives, by commas, besides inverse dynamics and kinematics: joint_step, step, "
-        "mpc, …; `default,NAME` adds to what is made anyway, all makes everything (`diffpbd info` names what is "
+        "mpc, …; `default,NAME` adds NAME to the default, all generates everything (`diffpbd info` names what is "
         "left out).", metavar="LIST", parse=_names,
     ),
     "passive": Option("This joint has no motor; may be given more than once.", metavar="JOINT", many=True),
@@ -120,11 +120,11 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType({
     ),
     "cuda": Option("Also generate CUDA code, for batches on a GPU.", flag="--cuda/--no-cuda"),
     "frames": Option(
-        "Links beside the tips whose pose, Jacobian, velocity and acceleration can be asked for by name, by commas, "
+        "Further links whose pose, Jacobian, velocity and acceleration are available by name, by commas, "
         "or all.", metavar="LIST", parse=_names,
     ),
     "clearance": Option(
-        "Whether there are distances of links, from each other and from obstacles, of the shapes of <collision>.",
+        "Generate distances of links from each other and from obstacles, by their <collision> shapes.",
         flag="--clearance/--no-clearance",
     ),
     "obstacles": Option(

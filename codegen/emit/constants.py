@@ -79,6 +79,13 @@ CONSTANTS: Final = (
     Constant("mpc_share", 0.1, "1", "mpc: least first complementarity over the cost without inequalities"),
     Constant("mpc_floor", 1e-15, "cost", "mpc: cost below which nothing is told apart"),
     Constant("mpc_boundary", 0.995, "1", "mpc: share of the way to the nearest bound that an iteration may go"),
+    Constant(
+        "mpc_missed", 1e-9, "1", "mpc: share of half a bound's width, or m, rad, rad/s, by which a row may be missed"
+    ),
+    Constant("mpc_touches", 1e4, "1", "mpc: the same, over mpc_missed, for rows that the guess touches"),
+    Constant("mpc_ridge", 1e-12, "1", "mpc: added to a diagonal entry of the dual program, as its share"),
+    Constant("mpc_rounds", 10, "1", "mpc: times that rows join those that act before the barrier is tried"),
+    Constant("mpc_exchanges", 60, "1", "mpc: exchanges of rows that act with others before the barrier is tried"),
     Constant("mpc_left", 0.1, "1", "mpc: share of the first residuals that a plan may have when the limit comes first"),
     Constant("mpc_price", 1.5, "1", "mpc: price of a defect over the largest multiplier of the dynamics"),
     Constant("mpc_decrease", 1e-4, "1", "mpc: share of the promised decrease that a step must bring"),

@@ -29,7 +29,7 @@ CALLED_WITH_LOOPS: Final = (
 """The same where loops are closed."""
 
 SOURCES: Final = (
-    "mpc.c", "mpc_products.h", "mpc_block.h", "mpc_riccati.h", "mpc_rows.h", "mpc_qp.h", "mpc_coordinates.h",
+    "mpc.c", "mpc_products.h", "mpc_block.h", "mpc_riccati.h", "mpc_rows.h", "mpc_active.h", "mpc_qp.h", "mpc_coordinates.h",
     "mpc_linearise.h", "mpc_clearance.h",
 )  # fmt: skip
 """Plain C of the solver."""
@@ -40,6 +40,8 @@ INPUTS: Final = (
 OUTPUTS: Final = "U P PD info"
 MOST_NEAR: Final = 24
 """Distances that a stage has as inequalities: the least of all."""
+MOST_ACTIVE: Final = 40
+"""Inequalities of a program that may act at once where it is solved without a barrier: with more of them that is no slower."""
 
 
 def add_mpc(emission: Emission, model: Model, shaped: Clearance | None = None) -> None:
@@ -77,7 +79,8 @@ def add_mpc(emission: Emission, model: Model, shaped: Clearance | None = None) -
         emission, "mpc",
         {
             "N": n, "NA": alpha_size, "FLOATING": floating, "CLOSED": closed, "STOPS": model.tree.sided, "KERNEL_WORK": work,
-            "DISTANCES": len(shaped.rows) if shaped else 0, "MOST_NEAR": MOST_NEAR, "OBSTACLES": len(obstacles),
+            "DISTANCES": len(shaped.rows) if shaped else 0, "MOST_NEAR": MOST_NEAR, "MOST_ACTIVE": MOST_ACTIVE,
+            "OBSTACLES": len(obstacles),
         },
         {
             "motor": ("int", driven), "torque_offset": ("int", offsets),

@@ -228,7 +228,7 @@ def _unasked(recipe: Recipe, command: Command) -> dict[str, str]:
     reasons: dict[str, str] = {}
 
     def by(**more: Any) -> str:
-        return f"it is made on demand, by `{command(dataclasses.replace(recipe, **more))}`"
+        return f"it is generated on request, by `{command(dataclasses.replace(recipe, **more))}`"
 
     for group in GROUPS:
         if group not in kept:

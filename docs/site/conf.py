@@ -33,6 +33,14 @@ exclude_patterns = [
     "templates",
 ]
 html_theme = "furo"
+templates_path = ["templates"]
+html_sidebars = {
+    "**": [
+        *(f"sidebar/{part}.html" for part in ("brand", "search", "scroll-start", "navigation")),
+        "versions.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 html_title = f"diffpbd {release}"
 html_copy_source = False
 html_show_sphinx = False

@@ -44,7 +44,7 @@ def identify(
 
     `fit` names what is fitted, "friction,spring" or a list: friction (Coulomb and viscous friction and torque offset of every
     joint), spring, lever_spring, inertials, contact (friction of contacts, heights of planes), loop (lengths of closed
-    loops, by the encoders), or entries of alpha and their beginnings such as "rotor_inertia" or "payload.mass".
+    loops, by the encoders), or entries of alpha or prefixes of them such as "rotor_inertia" or "payload.mass".
     `validate` are other recordings to test on, `split` the share of each log that is fitted while the rest is tested on;
     `fixed` are values that stay, `start` values of the others and where the search begins.
 

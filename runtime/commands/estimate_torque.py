@@ -82,7 +82,7 @@ def command(
     poses alone. gauss-newton finds the optimum by joint_step and its exact Jacobian; adam is the published descent through
     Algorithm 1, for comparison.
 
-    Of a robot that touches something nodes takes the forces from columns force_<contact>_x, _y, _z [N] of LOG, on the sphere in
+    For a robot in contact nodes takes the forces from columns force_<contact>_x, _y, _z [N] of LOG, on the sphere in
     world axes.
 
     OUT has time, q_, dq_ and tau_ columns: tau is held from its row's time to the next. With nodes it is the torque at its

@@ -69,9 +69,11 @@ def command(
             f"left out: {sum(branch.mass for branch in branches):.6g} kg beyond the tip, which no torque will hold; "
             f"{' '.join(f'--hold {branch.joint}' for branch in branches)} keeps it"
         )
-    rows = [[row.name, str(row.operations), number(row.seconds, 3), str(row.bytes)] for row in made.rows]
-    words = table(["function", "operations", "seconds", "bytes"], rows) + (
-        f"\n{made.folder}: generated in {made.seconds:.1f} s; compilers took {made.compile_seconds:.1f} s beside it."
+    rows = [[row.name, str(row.operations), number(row.seconds or None, 3), str(row.bytes or "-")] for row in made.rows]
+    words = table(["function", "operations", "seconds", "bytes of C"], rows) + (
+        "\n- : part of a file counted above."
+        f"\n{made.folder}: generated in {made.seconds:.1f} s, with compilers running for {made.compile_seconds:.1f} s "
+        "in parallel."
     )
     if made.unchanged:
         words = f"{made.folder} is up to date ({made.seconds:.1f} s); nothing was regenerated."

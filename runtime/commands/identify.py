@@ -134,7 +134,7 @@ class _How:
     click.option(
         "--unknown-torque",
         metavar="JOINTS",
-        help="Simultaneous: joints, or all, with unknown torque; others have theirs exactly.",
+        help="Simultaneous: joints, or all, with unknown torque; readings of the others are exact.",
     ),
     click.option(
         "--torque-sigma",
@@ -166,7 +166,7 @@ def command(
     LIST holds, separated by commas: friction (Coulomb and viscous friction and a torque offset of every joint), spring
     (the joints that the recipe lists), spring.JOINT, lever_spring (of a robot generated with --lever-spring), inertials,
     contact (friction of contacts and heights of planes, by motion in contact), loop (lengths of closed loops, by the encoders,
-    as origin of such a robot), or entries of alpha and their beginnings, such
+    as origin of such a robot), or entries of alpha or prefixes of them, such
     as rotor_inertia or payload.mass. The result is printed; --out writes it.
     """
     begin = time.perf_counter()

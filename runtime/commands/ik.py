@@ -47,7 +47,7 @@ __all__ = ["command"]
 def command(robot: str, frame: str | None, q0: str | None, **options: Any) -> None:
     """Find joint positions of the generated ROBOT that bring a frame to a pose, within the joint limits.
 
-    Exits with 1 where no start reached it, and says by how much the nearest position misses.
+    Exits with 1 if no start reaches it, and prints the remaining error of the nearest position.
     """
     loaded = open_robot(robot)
     goal = goal_of(loaded, frame, _numbers("--position", options["position"]), _rotation(options), "--frame")

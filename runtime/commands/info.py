@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from diffpbd.runtime.model.inertia import LINEAR_FRAME, LINEAR_NAMES, LINEAR_UNI
 from diffpbd.runtime.report.tables import number, table
 
 __all__ = ["command", "describe"]
+
+REQUEST = re.compile(r"on request, by `([^`]+)`")
 
 
 @click.command("info")
@@ -44,7 +47,7 @@ def _instructions(folder: Path, manifest: Manifest) -> str:
         used = Library(folder, manifest).instructions
     except InputError as error:
         return f"instruction sets: none, the library does not open ({error})"
-    return f"instruction sets: {used} ({PATH_VARIABLE}={PORTABLE} chooses what gives the same bits everywhere)"
+    return f"instruction sets: {used} ({PATH_VARIABLE}={PORTABLE}: the same bits on every machine)"
 
 
 def _parameters(manifest: Manifest, params: str | None, as_json: bool) -> str:
@@ -202,9 +205,7 @@ def _squared(manifest: Manifest) -> list[str]:
     """A line for the joints whose right angles were taken as exact, where there are any."""
     within = next((c.value for c in manifest.constants if c.name == "right_angle"), 0.0)
     names = ", ".join(manifest.robot.squared)
-    return (
-        [f"right angles taken as exact (entries of rotations within {within:g} of -1, 0, 1): {names}"] if names else []
-    )
+    return [f"rotations whose entries within {within:g} of -1, 0, 1 were rounded to these: {names}"] if names else []
 
 
 def _wrenches(manifest: Manifest) -> list[str]:
@@ -233,9 +234,13 @@ def _left_out(manifest: Manifest) -> list[str]:
     """A line for every reason why functions of the catalogue are not there, with what would make them; the reverse mode of a
     variant is told with `vjp_step` and the variant."""
     shown = {k: why for k, why in manifest.left_out.items() if not k.startswith("vjp_step_")}
-    lines = [
-        f"left out: {', '.join(k for k, v in shown.items() if v == w)} ({w})" for w in dict.fromkeys(shown.values())
-    ]
+    rows = {why: ", ".join(k for k, v in shown.items() if v == why) for why in dict.fromkeys(shown.values())}
+    commands = {why: match[1] for why in rows if (match := re.search(REQUEST, why))}
+    stem = os.path.commonprefix(list(commands.values())).rpartition(" --")[0]
+    lines = [f"not generated: {names} ({why})" for why, names in rows.items() if why not in commands]
+    if commands:
+        lines.append(f"generated on request, by `{stem}` with" if stem else "generated on request, by")
+        lines += [f"  {call.removeprefix(stem).strip()}: {rows[why]}" for why, call in commands.items()]
     return ["\n".join(lines)] if lines else []
 
 

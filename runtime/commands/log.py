@@ -40,8 +40,8 @@ def command(
     Samples without a value or with a bad stamp are left out and counted, gaps split a recording in parts, and each part is
     filtered without delay and differentiated. --out writes the parts: time [s], q_, dq_, ddq_, tau_ (SI units).
 
-    What contradicts itself, and with --robot its limits and dynamics, is said; where it is grave nothing is written and the
-    exit code is 1.
+    Contradictions within a recording, and with --robot between it and the robot's limits and dynamics, are reported. After an
+    error nothing is written and the exit code is 1.
     """
     from diffpbd.runtime.commands.locate import open_robot, robot_files
     from diffpbd.runtime.logs.checked import examine_parts, read_examined

@@ -124,7 +124,7 @@ def command(
 ) -> None:
     """Predictive control of the generated ROBOT, simulated by its own step, along a log or to a goal.
 
-    Prints the ticks' time, the tracking error and what the ticks came to. Writes time, q_, dq_ and tau_ columns.
+    Prints the ticks' time, the tracking error and the status of the ticks. Writes time, q_, dq_ and tau_ columns.
     """
     _expect_one_aim(options, mends)
     named: list[Named] = [(f"--{key}", options[key]) for key in ("reference", "params", "plant")]

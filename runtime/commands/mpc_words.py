@@ -101,14 +101,14 @@ def summary(robot: Robot, run: ClosedLoop) -> str:
     if solver.size:
         own = (
             f"solver alone: median {np.median(solver):.3f} ms, p99 {np.quantile(solver, 0.99):.3f} ms, longest "
-            f"{solver.max():.3f} ms; at most {run.iterations.max():.0f} interior-point iterations; "
-            f"{(run.iterations == 0).mean():.0%} of the ticks needed none"
+            f"{solver.max():.3f} ms; at most {run.iterations.max():.0f} interior-point iterations, and none in "
+            f"{100.0 * (run.iterations == 0).mean():.0f} % of the ticks, where no bound was active"
         )
     lines = [
         f"{robot.name}: {len(run.seconds)} ticks of {run.h:g} s: {sources}; solver: {statuses}",
         f"tick: median {np.median(times):.3f} ms, p99 {np.quantile(times, 0.99):.3f} ms, longest {times.max():.3f} ms",
         own,
-        f"tracking: RMS {run.rms.max():.3g} at the worst joint; largest excess over position or speed limits "
+        f"tracking: RMS {run.rms.max():.3g} at the worst joint; position and speed limits exceeded by at most "
         f"{run.violation:.3g}",
         "",
     ]
@@ -122,8 +122,8 @@ def summary(robot: Robot, run: ClosedLoop) -> str:
             joint,
             f"{run.rms[k]:.3e}",
             f"{place[joint]:.6f}" if joint in place else "-",
-            f"{abs(run.tau[:, k]).max():.3f}",
             units[k],
+            f"{abs(run.tau[:, k]).max():.3f}",
             "N·m" if units[k] == "rad" else "N",
         ]
         for k, joint in enumerate(robot.joints)
@@ -131,4 +131,4 @@ def summary(robot: Robot, run: ClosedLoop) -> str:
     if len(run.positions) > len(run.joints):
         x, y, z, *q = (f"{value:.6f}" for value in run.q[-1, :7])
         lines.insert(-1, f"base at the end: {x} {y} {z} m, quaternion wxyz {' '.join(q)}")
-    return "\n".join([*lines, table(["joint", "RMS error", "q at the end", "largest tau", "unit", "of tau"], rows)])
+    return "\n".join([*lines, table(["joint", "RMS error", "q at the end", "unit", "largest tau", "unit"], rows)])

@@ -53,7 +53,7 @@ def command(
     robot: str, joint: str | None, pose: str | None, grid: tuple[int, int], displacement: float, velocity: float,
     h: float | None, step: str, params: str | None, out: str, plot: str | None,
 ) -> None:  # fmt: skip
-    """Which torque takes a joint of ROBOT through a displacement in one step, from a velocity, as a C table.
+    """The torque that moves a joint of ROBOT by a displacement in one step, from a velocity, as a C table.
 
     The other joints are locked where --pose puts them. Gravity and springs are left out: the robot compensates them.
     """

@@ -27,10 +27,9 @@ QUANTITIES = (("position", "q", ""), ("speed", "dq", "/s"), ("acceleration", "dd
 def beyond_training(
     robot: Robot, train: Sequence[Samples], held: Sequence[Samples], errors: Errors, validation: Errors
 ) -> list[str]:
-    """A sentence for each joint and quantity whose range training did not cover, and for each joint whose validation error is
+    """A sentence for each joint whose range training did not cover, and for each joint whose validation error is
     beyond what training predicts."""
-    found = []
-    outside: dict[str, list[str]] = {}
+    outside: dict[str, dict[str, str]] = {}
     for what, name, per in QUANTITIES:
         own, other = (np.vstack([s.trimmed(getattr(s, name)) for s in samples]) for samples in (train, held))
         low, high = np.quantile(own, [TAIL, 1.0 - TAIL], axis=0)
@@ -41,17 +40,21 @@ def beyond_training(
         for j in np.flatnonzero(share > OUTSIDE + 2.0 * TAIL).tolist():
             joint, unit = robot.joints[j], robot.manifest.robot.joints[j].unit
             reached = f"{other[:, j].min():.3g} to {other[:, j].max():.3g}"
-            outside.setdefault(joint, []).append(what)
-            found.append(
-                f"validation leaves training: {what} of {joint} {reached} {unit}{per}, trained on {low[j]:.3g} to "
-                f"{high[j]:.3g} ({100 * share[j]:.2g} % of the samples outside)"
+            outside.setdefault(joint, {})[what] = (
+                f"{what} {reached} {unit}{per} (trained on {low[j]:.3g} to {high[j]:.3g}, {100 * share[j]:.2g} % of the "
+                "samples outside)"
             )
+    found = [
+        f"validation leaves the training range of {joint}: {', '.join(outside[joint].values())}"
+        for joint in robot.joints
+        if joint in outside
+    ]
     size = np.vstack([trace.measured for trace in validation.traces])
     worst = _worst(errors)
     for j, joint in enumerate(robot.joints):
         ratio = validation.rmse[joint] / max(worst[j], np.finfo(float).tiny)
         if ratio > WORSE and validation.rmse[joint] > SMALL * float(np.ptp(size[:, j])):
-            why = f" (it leaves training in {' and '.join(outside[joint])})" if joint in outside else ""
+            why = f" (it leaves the training range in {' and '.join(outside[joint])})" if joint in outside else ""
             found.append(
                 f"validation of {joint} is worse than training predicts: RMSE {validation.rmse[joint]:.3g}, {ratio:.2g} times "
                 f"the worst training recording's{why}"

@@ -86,8 +86,8 @@ class PhysicalBody:
         """The sentence that says so."""
         return (
             f"The pseudo-inertia of {self.name} is close to its physical limit (smallest eigenvalue "
-            f"{self.least_eigenvalue(x):.2g} of the reference's): the constraint is active and decides values that the "
-            "recordings leave open; their standard deviations are those without it."
+            f"{self.least_eigenvalue(x):.2g} of the reference's): where the recordings do not determine an entry, this limit "
+            "does; standard deviations are computed without it."
         )
 
     def curvature(self, x: FloatArray) -> FloatArray:

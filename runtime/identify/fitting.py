@@ -152,7 +152,7 @@ def _notes(
 ) -> Iterator[str]:
     robot, unknowns = question.robot, problem.unknowns
     if rounds > 1:
-        yield f"the fit converged after {rounds} rounds"
+        yield f"the parameters that enter nonlinearly converged in {rounds} rounds"
     if question.huber:
         share = ", ".join(f"{j} {100 * s:.2g} %" for j, s in zip(robot.joints, robust.beyond(designs), strict=True))
         yield f"Huber's loss: residuals beyond {robust.KNEE} deviations count linearly ({share})"

@@ -98,15 +98,15 @@ def _said(robot: Robot, winner: Winner) -> str:
     own = robot.joints[worst]
     unit = "N·m" if robot.manifest.robot.joints[worst].unit == "rad" else "N"
     figures = (
-        f"{winner.before[worst]:.3g} {unit} RMS at {own} become {winner.after[worst]:.3g} on what is left out in turn"
+        f"cross-validated RMS at {own} {winner.before[worst]:.3g} {unit} without it, {winner.after[worst]:.3g} with it"
     )
     if winner.rival is not None:
-        figures += f"; next {_short(winner.rival)} with {winner.beside[worst]:.3g}"
+        figures += f"; next best, {_short(winner.rival)}, {winner.beside[worst]:.3g}"
     who = f"joint {cause.joint}" if cause.joint else "the robot"
     where = "" if cause.joint else f" It shows at {listing([robot.joints[j] for j in winner.joints])}."
     return (
-        f"{who} reads as if {_what(robot, winner)} ({figures}), which is not fitted: it is bias, or hides in what "
-        f"is.{where} {_cure(cause, winner.figure)}"
+        f"{who} reads as if {_what(robot, winner)} ({figures}). It is not fitted and biases the parameters that "
+        f"are.{where} {_cure(cause, winner.figure)}"
     )
 
 
@@ -134,7 +134,7 @@ def _cure(cause: Cause, figure: float) -> str:
         return f"Try {cause.name} in --fit{f', or {shift}' if cause.kind == 'zero' else ''}"
     return {
         "zero": shift,
-        "memory": "No parameter of friction has that; torques after reversals are off by as much",
+        "memory": "No parameter of friction describes this; expect torque errors after reversals",
         "clock": "Look at the clock and the rate of the log (--rate)",
     }[cause.kind.split()[0]]
 

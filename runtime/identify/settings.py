@@ -35,8 +35,10 @@ class Settings:
     """
 
     form: str = option("The formulation.", FORMS[0], choices=FORMS)
-    prior: float = option(f"Pull of inertials to the description ({PRIOR:g}).", PRIOR, metavar="W")
-    loss: str = option("Huber's: outliers lightly (torque form).", LOSSES[0], choices=LOSSES)
+    prior: float = option(
+        f"Weight of the prior that keeps inertials near the description ({PRIOR:g}).", PRIOR, metavar="W"
+    )
+    loss: str = option("huber: outliers count less (torque form).", LOSSES[0], choices=LOSSES)
     starts: int = option("Solve from N starts, keep the best (1; torque form).", 1, span=(1, MOST_STARTS), metavar="N")
     cross_validate: bool = option(
         "Also fit without each recording in turn and test on it (torque form).", False, flag="--leave-one-out"
@@ -45,11 +47,11 @@ class Settings:
     torques: Mapping[str, float] | None = None
     spread: Map = one_by_one
     standstill: str = option(
-        "Samples of joints that hardly move: kept, or as recordings left out tell (torque form).", STANDSTILL[0],
+        "Samples of joints that hardly move: kept, or chosen by cross-validation (torque form).", STANDSTILL[0],
         choices=STANDSTILL,
     )  # fmt: skip
     friction_model: str = option(
-        "Law of friction by joint: viscous and Coulomb's, or as recordings left out tell, with asymmetry and Stribeck's part "
+        "Law of friction by joint: viscous and Coulomb's, or chosen by cross-validation with asymmetry and Stribeck's part "
         "(torque form).", FRICTION_MODELS[0], choices=FRICTION_MODELS,
     )  # fmt: skip
     residual: str = option(

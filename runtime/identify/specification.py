@@ -221,7 +221,7 @@ def _said(chosen: Sequence[tuple[Cause, float]], withheld: Mapping[str, str], le
         return ()
     more = f" and {len(chosen) - TOLD} more" if len(chosen) > TOLD else ""
     return (
-        f"{REJECTED} on what was left out in turn (t above {least:.2g}): it lacks "
-        f"{listing([_called(*own) for own in chosen[:TOLD]])}{more}, or what looks like it. No deviation is printed of "
-        f"{len(withheld)} parameters that this moves by more than {APART:g} of theirs, or of friction that it is the law of",
+        f"{REJECTED} in cross-validation (t above {least:.2g}): it lacks {listing([_called(*own) for own in chosen[:TOLD]])}"
+        f"{more}, or an effect like it. {len(withheld)} parameters have no standard deviation: this shifts them by more than "
+        f"{APART:g} of it, or is another law of their friction",
     )

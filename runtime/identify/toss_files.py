@@ -25,6 +25,11 @@ UNEVEN = 0.05
 FEWEST = 6
 """[1] Samples of a toss: a state has twelve numbers, a pose six."""
 
+SLOWEST = 0.05
+"""[s] Between samples; shorter than an impact's windows are long."""
+FARTHEST = 50.0
+"""[m] A body that is thrown goes no further: such places are in millimetres."""
+
 
 @dataclass(frozen=True)
 class Toss:
@@ -46,8 +51,7 @@ def read_tosses(path: str | Path, columns: Mapping[str, str], rate: float | None
     renames."""
     table = CsvTable(path, columns)
     place, turn = (_names(table, path, choices) for choices in (PLACES, TURNS))
-    x = np.column_stack([table.cells(name, gaps=False) for name in place])
-    q = np.column_stack([table.cells(name, gaps=False) for name in turn])
+    x, q = (np.column_stack([_numbers(table, path, name) for name in names]) for names in (place, turn))
     length = np.linalg.norm(q, axis=1)
     if (strange := np.abs(length - 1.0) > LENGTH).any():
         k = int(np.argmax(strange))
@@ -55,7 +59,7 @@ def read_tosses(path: str | Path, columns: Mapping[str, str], rate: float | None
             f"{path}: sample {k + 1}: {', '.join(turn)}: expected a unit quaternion, found one of length {length[k]:.6g}."
         )
     p = np.hstack([x, q / length[:, None]])
-    number = table.cells(TOSS, gaps=False) if TOSS in table.header else np.zeros(len(p))
+    number = _numbers(table, path, TOSS) if TOSS in table.header else np.zeros(len(p))
     time = _time(table, path, rate, len(p))
     edges = [0, *(np.flatnonzero(np.diff(number) != 0.0) + 1).tolist(), len(p)]
     return [
@@ -75,12 +79,23 @@ def _names(table: CsvTable, path: str | Path, choices: Sequence[Sequence[str]]) 
     )
 
 
+def _numbers(table: CsvTable, path: str | Path, name: str) -> FloatArray:
+    """A column without gaps: a toss with a lost pose is two."""
+    found = table.cells(name, gaps=False)
+    if (lost := ~np.isfinite(found)).any():
+        k = int(np.argmax(lost))
+        raise InputError(
+            f"{path}: sample {k + 1}: {name} is {found[k]:g}; leave lost samples out and split the toss there."
+        )
+    return found
+
+
 def _time(table: CsvTable, path: str | Path, rate: float | None, count: int) -> FloatArray:
     if rate is not None:
         return np.arange(count) / rate
     for name in TIME_NAMES:
         if name in table.header:
-            return table.cells(name, gaps=False)
+            return _numbers(table, path, name)
     raise InputError(f"{path}: it has no column time [s]; give --rate HZ for poses at even steps.")
 
 
@@ -95,6 +110,10 @@ def _toss(name: str, p: FloatArray, time: FloatArray) -> Toss:
             f"{name}: expected samples at even steps, found {time[k + 1] - time[k]:.6g} s after sample {k + 1} beside "
             f"{h:.6g} s on average. Split the toss there, or give --rate HZ where only the stamps are uneven."
         )
+    if h > SLOWEST:
+        raise InputError(f"{name}: {h:g} s between samples, expected at most {SLOWEST:g} s; are the stamps in seconds?")
+    if (span := float(np.ptp(p[:, :3], axis=0).max())) > FARTHEST:
+        raise InputError(f"{name}: it goes {span:g} m, expected at most {FARTHEST:g} m; are places in metres?")
     turn = p[:, 3:]
     same = np.cumprod(np.concatenate([[1.0], np.where((turn[1:] * turn[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)]))
     return Toss(name, h, np.hstack([p[:, :3], turn * same[:, None]]))

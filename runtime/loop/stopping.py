@@ -95,6 +95,9 @@ class StopRequest:
                 signal.signal(number, handler)
 
 
+CUT = " (torque or its change cut to a limit)"
+
+
 @dataclass
 class Report:
     """What a run was: its end, what was sent, and how punctual it was."""
@@ -164,6 +167,9 @@ class Report:
             lines += [f"loop latency {self.latency}", f"  lateness {self.lateness}; work {self.work}"]
             lines.append(f"state age at sending {self.age}")
         bad = {status: count for status, count in self.counts.items() if status is not TickStatus.OK}
-        lines += [f"ticks {status.words}: {count}" for status, count in bad.items()]
+        lines += [
+            f"ticks {status.words}{CUT if status is TickStatus.LIMITED else ''}: {count}"
+            for status, count in bad.items()
+        ]
         lines += [f"joint states rejected, {reason}: {count}" for reason, count in self.rejected.items()]
         return "\n".join(lines)

@@ -101,7 +101,7 @@ def _correlations(result: Identification) -> str:
     if not result.correlations:
         return ""
     rows = [[c.first, c.second, f"{c.value:.4f}"] for c in result.correlations]
-    return "<h2>Hardly told apart</h2>" + _table(["parameter", "and", "correlation"], rows)
+    return "<h2>Nearly collinear parameters</h2>" + _table(["parameter", "and", "correlation"], rows)
 
 
 def _errors(joints: Sequence[str], train: Errors, held: Errors | None, left_out: Mapping[str, float] | None) -> str:

@@ -15,7 +15,10 @@ MOST_LINES = 6  # parameters that only combinations determine and that are expla
 
 def summary(result: Identification) -> str:
     """The result for people."""
-    lines = [f"\n{result.status}: {result.iterations} iterations. {result.processing.describe()}."]
+    lines = [
+        f"\nSolver: {result.status}, {result.iterations} iterations.",
+        f"Processing: {result.processing.describe()}.",
+    ]
     lines += [f"Note: {note}" for note in result.notes]
     rows = [
         [e.name, number(e.value), number(e.std, 2), e.unit, at_bound(e, result.estimates)] for e in result.estimates
@@ -26,10 +29,13 @@ def summary(result: Identification) -> str:
         f"deviations allow for residuals correlated over up to {result.window:.2g} s."
     )
     if result.correlations:
-        lines += ["\nHardly told apart:"]
+        lines += ["\nNearly collinear:"]
         lines += [f"  {c.first} and {c.second}: correlation {c.value:.4f}" for c in result.correlations]
     if result.base:
-        lines += [f"\n{len(result.base)} base parameters (I about the link origin; std by the recordings alone):"]
+        lines += [
+            f"\n{len(result.base)} base parameters: combinations that the recordings determine, each named by one of its "
+            "terms (I about the link origin; std without the prior):"
+        ]
         lines += [f"{number(e.value, 5):>12} ± {number(e.std, 2):<8} {e.unit:<6} {e.name}" for e in result.base]
     if result.lost:
         lines += ["\nNot identifiable:", *_lost(result)]

@@ -45,9 +45,7 @@ class Settings:
     )  # fmt: skip
     carry: bool = option("Start windows from the estimated state, not from the recorded one.", False)
     optimizer: str = option("See above.", "gauss-newton", choices=OPTIMIZERS)
-    friction: str = option(
-        "Taken at recorded rates, or at those that the torques lead to.", FRICTIONS[0], choices=FRICTIONS
-    )
+    friction: str = option("At recorded rates, or at those of the simulated step.", FRICTIONS[0], choices=FRICTIONS)
 
     def __post_init__(self) -> None:
         """Refuses unknown names, a horizon below 1, and weights that are negative or all zero."""

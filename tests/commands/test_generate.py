@@ -39,10 +39,10 @@ def test_a_table_of_functions_and_the_times(seen: dict[str, Any]) -> None:
     result = CliRunner().invoke(cli.cli, ["generate", "new"])
     assert result.exit_code == 0 and result.stderr == "deriving\n"
     assert [line.split() for line in result.stdout.splitlines()[:2]] == [
-        ["function", "operations", "seconds", "bytes"],
+        ["function", "operations", "seconds", "bytes", "of", "C"],
         ["fk", "1234", "0.5", "99"],
     ]
-    assert "generated in 2.0 s; compilers took 1.0 s beside it" in result.stdout
+    assert "generated in 2.0 s, with compilers running for 1.0 s in parallel" in result.stdout
     assert seen["out"] is None and seen["tip"] == () and seen["symbolic"] is None
 
 

@@ -129,6 +129,25 @@ def test_both_and_one_recording() -> None:
     assert "6 parts" in next(note for note in found.notes if note.startswith("Friction of shoulder"))
 
 
+def test_what_fits_most_positions_and_not_all_is_no_law() -> None:
+    """Drag that differs by direction, but not where the elbow is in the upper third of its positions."""
+    logs = [log([NONE, NONE], seed) for seed in range(16)]
+    upper = np.quantile(np.concatenate([run.q[:, 1] for run in logs]), 2.0 / 3.0)
+    found = {}
+    for name, there in (("all", 1.0), ("not all", 0.0)):
+        samples = []
+        for k, run in enumerate(logs):
+            extra = law(run.dq[:, 0], (0.0, 0.0, 0.01, 0.0, 0.15, 0.0, 1.0)) * np.where(run.q[:, 1] > upper, there, 1.0)
+            tau = run.tau + np.column_stack([extra, 0.0 * extra])
+            more = Log(run.time, run.joints, run.q, run.dq, run.ddq, tau)
+            samples += process(f"run {k}", more, Processing(cutoff=None))
+        found[name] = identify(loaded("double_pendulum"), samples, ["friction"], settings=AUTO)
+    assert chosen(found["all"])["shoulder"] == "asymmetric"
+    assert chosen(found["not all"])["shoulder"] == "plain"
+    (told,) = [note for note in found["not all"].notes if note.startswith("Friction of shoulder")]
+    assert "on a third of elbow's positions left out" in told, told
+
+
 def test_friction_never_pushes() -> None:
     """Data that ask for a push in one direction end at none there: |asymmetry| is the mean."""
     found = fitted([(-0.5, -0.15, 0.01, 0.4, 0.1, 0.0, 1.0), NONE])

@@ -35,7 +35,7 @@ def test_the_printed_vectors_are_what_the_regressor_multiplies() -> None:
 def test_right_angles_are_listed() -> None:
     manifest = loaded("double_pendulum").manifest
     turned = dataclasses.replace(manifest, robot=dataclasses.replace(manifest.robot, squared=("one", "two")))
-    line = "right angles taken as exact (entries of rotations within 1e-11 of -1, 0, 1): one, two"
+    line = "rotations whose entries within 1e-11 of -1, 0, 1 were rounded to these: one, two"
     assert line in describe(turned).splitlines()
     straight = dataclasses.replace(manifest, robot=dataclasses.replace(manifest.robot, squared=()))
     assert "right angles" not in describe(straight)

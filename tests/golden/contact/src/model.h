@@ -43,6 +43,11 @@
 #define C_MPC_SHARE 0.1
 #define C_MPC_FLOOR 1e-15
 #define C_MPC_BOUNDARY 0.995
+#define C_MPC_MISSED 1e-09
+#define C_MPC_TOUCHES 10000.0
+#define C_MPC_RIDGE 1e-12
+#define C_MPC_ROUNDS 10
+#define C_MPC_EXCHANGES 60
 #define C_MPC_LEFT 0.1
 #define C_MPC_PRICE 1.5
 #define C_MPC_DECREASE 0.0001
@@ -78,6 +83,7 @@
 #define C_CONE_STALL 1e-11
 #define C_CONE_NEARLY 1e-05
 #define C_CONE_NEARLY_RATE 1e-08
+#define C_CONE_ALIKE 0.3
 #define C_CONE_IMPULSE 1000.0
 #define C_CONE_NEAR 1e-09
 #define C_CONE_FAR 1e-06

@@ -1,0 +1,221 @@
+/* The program of mpc_qp.h where few of its inequalities act: their multipliers, from its dual, without a barrier.
+ *
+ * A multiplier m is a slope m g of the stages. What the backward recursion of `solve_stages` makes of g, N numbers a stage, is its
+ * column f, and row i's side changes by -f_i.f_j for a unit of multiplier j. So the multipliers
+ *
+ *   minimise  1/2 m'H m - v'm,  0 <= m <= what a unit of violation costs,  H = F'F,  v: violations without them.
+ *
+ * Rows join as a solution violates them, first those that the guess touches; what joins stays. Sets are exchanged by blocks, and one
+ * at a time where that does not lead on (Judice and Pires 1994). */
+
+enum { LOWEST, BETWEEN, HIGHEST }; /* where a multiplier is */
+
+static double *column(Stage *s, int j) { return s->F + LN * j; }
+
+/* Adds `factor` times row `kind` of the stage to its slopes. */
+static void add_slope(Stage *s, int kind, double factor) {
+  int i;
+  if (kind < N) s->bu[kind] += factor;
+  else if (kind < 2 * N) s->bu[kind - N] -= factor;
+  else if (kind < 3 * N) s->bd[kind - 2 * N] += factor;
+  else if (kind < SOFT) s->bd[kind - 3 * N] -= factor;
+  else if (kind < SOFT + X) s->bx[kind - SOFT] += factor;
+  else if (kind < SLACK) s->bx[kind - SOFT - X] -= factor;
+  else
+    for (i = 0; i < N; i++) s->bx[i] -= factor * near_slope(s, kind - SLACK)[i];
+}
+
+static void no_slopes(Problem *o) {
+  int k;
+  for (k = 0; k < o->count; k++) {
+    Stage *s = &o->stage[k];
+    memset(s->bx, 0, X * sizeof(double));
+    memset(s->bu, 0, N * sizeof(double));
+    memset(s->bd, 0, N * sizeof(double));
+  }
+}
+
+/* Columns of the rows from `from` on, whose stages descend, and their part of H. */
+static void columns(Problem *o, int from) {
+  Active *w = &o->scratch->active;
+  const int count = w->count;
+  int reached = from, k, i, j;
+  memset(w->H + ACTIVE * from, 0, (size_t)(count - from) * ACTIVE * sizeof(double));
+  for (k = w->stage[from]; k >= 0; k--) {
+    Stage *s = &o->stage[k];
+    double *q = w->q, *F = column(s, from);
+    const int first = reached;
+    for (; reached < count && w->stage[reached] == k; reached++) {
+      memset(q + LZ * (reached - from), 0, LZ * sizeof(double));
+      memset(s->bx, 0, X * sizeof(double));
+      if (w->kind[reached] >= SOFT) add_slope(s, w->kind[reached], 1.0), memcpy(q + LZ * (reached - from), s->bx, X * sizeof(double));
+    }
+    products(N, reached - from, X, s->Bt, LN, q, LZ, F, LN, 0);
+    for (j = from; j < reached; j++, F += LN, q += LZ) {
+      for (i = 0; i < N; i++) F[i] += q[X + i];
+      if (j >= first && w->kind[j] < SOFT) {
+        const int kind = w->kind[j];
+        F[kind % N] += kind / N % 2 ? -1.0 : 1.0;
+      }
+      forward(s->L, F);
+    }
+    q = w->q, F = column(s, from);
+    if (k > 0) {
+      products(X, reached - from, X, s->At, LX, q, LZ, w->y, LZ, 0);
+      products(Z, reached - from, N, s->Kt, LZ, F, LN, q, LZ, 0);
+      for (j = from; j < reached; j++) {
+        double *to = q + LZ * (j - from), *y = w->y + LZ * (j - from);
+        for (i = 0; i < X; i++) to[i] = y[i] - to[i];
+        for (i = X; i < Z; i++) to[i] = -to[i];
+        if (j >= first && w->kind[j] >= 2 * N && w->kind[j] < SOFT) to[X + w->kind[j] % N] -= w->kind[j] < 3 * N ? 1.0 : -1.0;
+      }
+    }
+    for (j = 0; j < reached; j++) { /* rows of before that end earlier have nothing here */
+      const double *f = column(s, j);
+      const int none = j < from && w->stage[j] < k;
+      for (i = 0; i < N; i++) w->G[j + ACTIVE * i] = none ? 0.0 : f[i];
+    }
+    for (j = from; j < reached; j++) add_product(reached, N, w->G, ACTIVE, column(s, j), w->H + ACTIVE * j, 0);
+  }
+  for (j = from; j < count; j++)
+    for (i = 0; i < j; i++) w->H[j + ACTIVE * i] = w->H[i + ACTIVE * j];
+}
+
+/* Multipliers of the rows that are BETWEEN, the others being where they are; 0 where rows contradict each other. */
+static int between(Active *w) {
+  int at[ACTIVE], m = 0, i, j, k;
+  double *L = w->L, *x = w->y;
+  for (i = 0; i < w->count; i++)
+    if (w->set[i] == BETWEEN) at[m++] = i;
+    else w->multiplier[i] = w->set[i] == LOWEST ? 0.0 : w->most[i];
+  for (i = 0; i < m; i++) {
+    const double *row = w->H + ACTIVE * at[i];
+    x[i] = w->violated[at[i]];
+    for (j = 0; j < w->count; j++)
+      if (w->set[j] == HIGHEST) x[i] -= row[j] * w->most[j];
+    for (j = 0; j <= i; j++) {
+      double value = row[at[j]] * (i == j ? 1.0 + C_MPC_RIDGE : 1.0);
+      for (k = 0; k < j; k++) value -= L[k + ACTIVE * i] * L[k + ACTIVE * j];
+      if (j < i) L[j + ACTIVE * i] = value * L[j + ACTIVE * j];
+      else if (value > C_MPC_PIVOT * row[at[i]]) L[i + ACTIVE * i] = 1.0 / sqrt(value);
+      else return 0;
+    }
+  }
+  for (i = 0; i < m; i++) {
+    for (k = 0; k < i; k++) x[i] -= L[k + ACTIVE * i] * x[k];
+    x[i] *= L[i + ACTIVE * i];
+  }
+  for (i = m - 1; i >= 0; i--) {
+    x[i] *= L[i + ACTIVE * i];
+    for (k = 0; k < i; k++) x[k] -= L[k + ACTIVE * i] * x[i];
+    w->multiplier[at[i]] = x[i];
+  }
+  return 1;
+}
+
+/* Where row i's multiplier belongs. */
+static int belongs(const Active *w, int i) {
+  const double *row = w->H + ACTIVE * i;
+  double left = w->violated[i];
+  int j;
+  if (w->set[i] == BETWEEN) return w->multiplier[i] < 0.0 ? LOWEST : w->multiplier[i] > w->most[i] ? HIGHEST : BETWEEN;
+  for (j = 0; j < w->count; j++) left -= row[j] * w->multiplier[j];
+  if (w->set[i] == LOWEST) return left > 0.5 * w->missed[i] ? BETWEEN : LOWEST;
+  return left < -0.5 * w->missed[i] ? BETWEEN : HIGHEST;
+}
+
+/* The multipliers; 0 where they are not found. */
+static int multipliers(Active *w) {
+  int least = ACTIVE + 1, chances = 3, pass, i;
+  for (pass = 0; pass < C_MPC_EXCHANGES; pass++) {
+    int to[ACTIVE], wrong = 0, last = 0;
+    if (!between(w)) return 0;
+    for (i = 0; i < w->count; i++) {
+      to[i] = belongs(w, i);
+      if (to[i] != w->set[i]) wrong++, last = i;
+    }
+    if (wrong == 0) return 1;
+    if (wrong < least) least = wrong, chances = 3;
+    else chances--;
+    for (i = chances < 0 ? last : 0; i < w->count && (chances >= 0 || i == last); i++) w->set[i] = to[i];
+  }
+  return 0;
+}
+
+/* What is still good for a row's side, beyond its bound. */
+static double missed(const Problem *o, int kind) {
+  return C_MPC_MISSED * (kind < SLACK ? scale_of(o, kind) / C_MPC_INSIDE : 1.0);
+}
+
+/* Rows that x_new, u_new violate, or with `guess` those that x, u touch, join the others; -1 where they are too many, or where one
+ * that is there already misses; else how many joined. */
+static int join(Problem *o, int guess) {
+  Active *w = &o->scratch->active;
+  const int before = w->count;
+  int k, i, j;
+  for (k = o->count - 1; k >= 0; k--) {
+    const Stage *s = &o->stage[k];
+    double side[SLACK + NEAR + 1], at_guess[SLACK + NEAR + 1];
+    sides(s->u_new, k ? s[-1].u_new : o->u_last, s->x_new, side);
+    near_sides(o, s, s->x_new, side + SLACK);
+    if (guess) sides(s->u, k ? s[-1].u : o->u_last, s->x, at_guess);
+    if (guess) near_sides(o, s, s->x, at_guess + SLACK);
+    for (i = 0; i < SLACK + o->near; i++) {
+      const double d = i < SLACK ? o->d[i] : near_room(s, i - SLACK), good = missed(o, i);
+      if (d >= C_MPC_NONE || !(guess ? at_guess[i] > d - C_MPC_TOUCHES * good : side[i] > d + good)) continue;
+      for (j = 0; j < before && !(w->stage[j] == k && w->kind[j] == i); j++) continue;
+      if (j < before && w->set[j] == HIGHEST) continue;
+      if (j < before || w->count == ACTIVE) return -1;
+      j = w->count++;
+      w->stage[j] = k, w->kind[j] = i, w->set[j] = BETWEEN;
+      w->violated[j] = side[i] - d;
+      w->missed[j] = good;
+      w->most[j] = i < SOFT ? C_MPC_NONE : i < SLACK ? o->soft[(i - SOFT) % X] : o->apart[PRICE];
+    }
+  }
+  return w->count - before;
+}
+
+/* The solution and its multipliers, into the stages. */
+static void take(Problem *o) {
+  const Active *w = &o->scratch->active;
+  int k, j;
+  for (k = 0; k < o->count; k++) {
+    Stage *s = &o->stage[k];
+    memcpy(s->x, s->x_new, X * sizeof(double));
+    memcpy(s->u, s->u_new, N * sizeof(double));
+    memset(s->l, 0, PAIRS * sizeof(double));
+  }
+  for (j = 0; j < w->count; j++) {
+    Stage *s = &o->stage[w->stage[j]];
+    if (w->kind[j] < SLACK) s->l[w->kind[j]] = w->multiplier[j];
+    else near_set(s, w->kind[j] - SLACK, w->multiplier[j]);
+  }
+}
+
+/* Solves the program after `unbounded`; how many rounds it took, 0 where it is left to the barrier. */
+static int few(Problem *o, int most) {
+  Active *w = &o->scratch->active;
+  int round, i, j;
+  w->count = 0;
+  for (round = 1; round <= most && round <= C_MPC_ROUNDS; round++) {
+    const int from = w->count;
+    int joined = join(o, round == 1);
+    if (joined == 0 && round == 1) joined = join(o, 0);
+    if (joined < 0) break;
+    if (joined == 0) {
+      take(o);
+      return round;
+    }
+    columns(o, from);
+    for (j = from; j < w->count; j++)
+      for (i = 0; i < from; i++) w->violated[j] += w->H[i + ACTIVE * j] * w->multiplier[i];
+    if (!multipliers(w)) break;
+    no_slopes(o);
+    for (j = 0; j < w->count; j++) add_slope(&o->stage[w->stage[j]], w->kind[j], w->multiplier[j]);
+    solve_stages(o);
+  }
+  no_slopes(o);
+  solve_stages(o);
+  return 0;
+}

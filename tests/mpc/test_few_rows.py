@@ -1,0 +1,51 @@
+"""Programs of which few inequalities act are solved in few rounds, without a barrier.
+
+The plans themselves are judged by IPOPT in test_planner.py and test_apart.py, and in C by a descent (tests/c/block)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from diffpbd.runtime import Robot
+
+from .test_apart import GOAL, LEAST, START, arm, planned
+from .test_planner import pendulum
+
+__all__ = ["arm"]
+ROUNDS = 3
+"""In the median of the ticks in which rows act. With a wrong column of one kind of rows it is 4 to 7, those of the barrier."""
+
+
+def check(rounds: list[int]) -> None:
+    acting = [k for k in rounds if k]
+    assert len(acting) > 10 and np.median(acting) <= ROUNDS, rounds
+
+
+@pytest.mark.parametrize("bound, index", [(4.0, 2), (7.0, 1), (0.25, 5)])
+def test_bounds_of_torques_their_changes_and_rates(bound: float, index: int) -> None:
+    """One kind at a time acts on the way, none at its end; each tick begins with the last plan."""
+    mpc, _ = pendulum(h=0.02)
+    lower, upper, change, p_lower, p_upper, speed = mpc.problem.bounds
+    lower[:], upper[:], change[:], p_lower[:], p_upper[:], speed[:] = -90.0, 90.0, 90.0, -9.0, 9.0, 90.0
+    mpc.problem.bounds[index] = bound
+    if index == 1:
+        lower[:] = -bound
+    robot, q, dq, rounds = mpc.problem.robot, np.array([0.1, 0.0]), np.zeros(2), []
+    for k in range(60):
+        goal = np.array([0.3, -0.2]) if k < 30 else np.array([-0.2, 0.3])
+        tick = mpc.tick(0.02 * k, q, dq, goal)
+        rounds.append(tick.plan.inner_iterations)
+        q, dq = robot.joint_step(q, dq, tick.torque, 0.02)
+    check(rounds)
+
+
+def test_distances(arm: Robot) -> None:
+    mpc = planned(arm, clearance=LEAST)
+    p, pd, rounds, h = START.copy(), np.zeros(2), [], mpc.problem.h
+    for k in range(100):
+        share = np.clip((k + np.arange(mpc.problem.horizon + 1)) * h, 0.0, 1.0)[:, None]
+        tick = mpc.tick(k * h, p, pd, START + share * (GOAL - START))
+        rounds.append(tick.plan.inner_iterations)
+        p, pd = arm.joint_step(p, pd, tick.torque, h)
+    check(rounds)
