@@ -11,8 +11,7 @@ from diffpbd.runtime.identify.toss_windows import BODY, Linear, States
 
 
 class Tempting:
-    """Two windows that are followed the better the further their rates are from the recorded ones, with slopes that ask for all of it
-    at once."""
+    """Two windows, followed the better the further their rates are from the recorded ones; their slopes ask for all at once."""
 
     count, residuals = 2, np.full(2, 60.0)
 
