@@ -15,7 +15,8 @@ typedef struct {
   int acting;          /* 0: nothing acts on one side */
   int linear;          /* no friction but a viscous one: the rate stage's equations without what acts on one side are linear */
   int apart;           /* normal and friction of a contact have rows of their own */
-  int fresh, landing;  /* pose stage: D is worked out anew; the residual comes with momentum and inertia */
+  int fresh, landing;  /* D is worked out anew; pose stage: the residual comes with momentum and inertia */
+  int known;           /* D is that of the rate stage, which is linear */
   int factored, columns; /* what is known of D of the last `fresh`: its factors, and what they make of impulses */
   int sorted, nearer;  /* `far` has been determined; a row that was far has come near since */
   int seen;            /* contacts are known at x */
@@ -144,16 +145,17 @@ static int factor(const double *D, double scale, double *LU, double *w) {
   int i, j, k;
   (void)w;
   for (i = 0; i < N * N; i++) LU[i] = scale * D[i];
-  for (k = 0; k < N; k++) {
+  for (k = N - 1; k >= 0; k--) { /* from the tips of a tree: what branches have nothing to do with each other stays zero */
     double *column = LU + N * k;
     const double inverse = 1.0 / column[k];
     if (!(column[k] > C_CONE_PIVOT * scale * D[k + N * k])) return 1;
     column[k] = inverse;
-    for (i = k + 1; i < N; i++) column[i] *= inverse;
-    for (j = k + 1; j < N; j++) {
+    for (i = 0; i < k; i++) column[i] *= inverse;
+    for (j = 0; j < k; j++) {
       double *other = LU + N * j;
       const double f = other[k];
-      for (i = k + 1; i < N; i++) other[i] -= column[i] * f;
+      if (f == 0.0) continue;
+      for (i = 0; i < k; i++) other[i] -= column[i] * f;
     }
   }
 #endif
@@ -171,12 +173,44 @@ static void factored(const double *LU, double *x) {
   memcpy(x, found, sizeof found);
 #else
   int i, k;
+  for (k = N - 1; k >= 0; k--) {
+    for (i = 0; i < k; i++) x[i] -= LU[i + N * k] * x[k];
+  }
   for (k = 0; k < N; k++) {
+    x[k] *= LU[k + N * k];
     for (i = k + 1; i < N; i++) x[i] -= LU[i + N * k] * x[k];
   }
+#endif
+}
+
+/* The same of `size` columns, by rows of BIG. */
+static void factored_columns(const double *LU, int size, double *X) {
+#if STRAIGHT
+  double x[N];
+  int i, k;
+  for (k = 0; k < size; k++) {
+    for (i = 0; i < N; i++) x[i] = X[BIG * i + k];
+    factored(LU, x);
+    for (i = 0; i < N; i++) X[BIG * i + k] = x[i];
+  }
+#else
+  double row[BIG];
+  int i, j, k;
   for (k = N - 1; k >= 0; k--) {
-    x[k] *= LU[k + N * k];
-    for (i = 0; i < k; i++) x[i] -= LU[i + N * k] * x[k];
+    memcpy(row, X + BIG * k, sizeof row);
+    for (i = 0; i < k; i++) {
+      const double f = LU[i + N * k];
+      if (f == 0.0) continue;
+      for (j = 0; j < size; j++) X[BIG * i + j] -= f * row[j];
+    }
+  }
+  for (k = 0; k < N; k++) {
+    for (j = 0; j < size; j++) row[j] = X[BIG * k + j] *= LU[k + N * k];
+    for (i = k + 1; i < N; i++) {
+      const double f = LU[i + N * k];
+      if (f == 0.0) continue;
+      for (j = 0; j < size; j++) X[BIG * i + j] -= f * row[j];
+    }
   }
 #endif
 }
@@ -193,23 +227,26 @@ static int prepare_columns(Stage *s, int size, double *w) {
   }
   if (s->columns) return 0;
   for (k = 0; k < ROWS; k++) {
-    for (i = 0; i < N; i++) X[N * k + i] = along[k + ROWS * i];
+    for (i = 0; i < N; i++) X[BIG * i + k] = along[k + ROWS * i];
   }
 #if SIDES
   for (k = 0; k < SIDES && at < size; k++) {
     if (s->far[k]) continue;
-    memset(X + N * at, 0, N * sizeof(double));
-    X[N * at++ + side_of[k]] = side_slope[k];
+    for (i = 0; i < N; i++) X[BIG * i + at] = 0.0;
+    X[BIG * side_of[k] + at++] = side_slope[k];
   }
 #endif
 #if CONTACTS
   for (k = 0; k < CONTACTS && at < size; k++) {
+    const double *J = w + (s->end ? W_J : W_J0) + N * touch_row[k];
+    int r;
     if (s->far[SIDES + k]) continue;
-    memcpy(X + N * at, w + (s->end ? W_J : W_J0) + N * touch_row[k], (size_t)(N * touch_size(k)) * sizeof(double));
-    at += touch_size(k);
+    for (r = 0; r < touch_size(k); r++, at++) {
+      for (i = 0; i < N; i++) X[BIG * i + at] = J[N * r + i];
+    }
   }
 #endif
-  for (k = 0; k < size; k++) factored(LU, X + N * k);
+  factored_columns(LU, size, X);
   s->columns = 1;
   return 0;
 }
@@ -217,10 +254,7 @@ static int prepare_columns(Stage *s, int size, double *w) {
 /* full = what z, impulses of loops and of what acts, adds to what the coordinates change by without them. */
 static void spread(const Stage *s, const double *z, int size, double *full, const double *w) {
   int i, k, at = ROWS;
-  memcpy(full, w + W_FREE, N * sizeof(double));
-  for (k = 0; k < size; k++) {
-    for (i = 0; i < N; i++) full[i] += w[W_COLUMNS + N * k + i] * z[k];
-  }
+  for (i = 0; i < N; i++) full[i] = w[W_FREE + i] + inner(w + W_COLUMNS + BIG * i, z, size);
   memcpy(full + N, z, ROWS * sizeof(double));
   memset(full + BIG, 0, IMPULSES * sizeof(double));
   for (k = 0; k < SIDES && at < size; k++) {
@@ -233,8 +267,8 @@ static void spread(const Stage *s, const double *z, int size, double *full, cons
 #endif
 }
 
-/* x and G of what acts, after a change `full`; the square of its rows and those of the loops. */
-static double ahead(Stage *s, const double *x, const double *impulse, const double *full, double *w) {
+/* x and G of what acts, after a change `full` by impulses z (0: none); the square of its rows and those of the loops. */
+static double ahead(Stage *s, const double *x, const double *impulse, const double *z, int size, const double *full, double *w) {
   const double *g = w + W_GAP, *A = w + W_A, scale = s->end ? 1.0 : 1.0 / s->h[0];
   double sum = 0.0;
   int i, k;
@@ -250,7 +284,10 @@ static double ahead(Stage *s, const double *x, const double *impulse, const doub
   (void)x;
 #endif
 #if CONTACTS
-  for (k = 0; k < CONTACTS; k++) sum += s->far[SIDES + k] ? 0.0 : touch_ahead(s, k, impulse, full, w);
+  for (k = 0; k < CONTACTS; k++) sum += s->far[SIDES + k] ? 0.0 : touch_ahead(s, k, impulse, z, size, full, w);
+#else
+  (void)z;
+  (void)size;
 #endif
   return sum;
 }
@@ -266,7 +303,7 @@ static int change_impulses(const Stage *s, int size, int plain, const double *fu
     for (j = 0; j < size; j++) line[j] = 0.0;
     for (i = 0; i < N; i++) {
       line[size] -= A[k + ROWS * i] * full[i];
-      for (j = 0; j < size; j++) line[j] += A[k + ROWS * i] * X[N * j + i];
+      for (j = 0; j < size; j++) line[j] += A[k + ROWS * i] * X[BIG * i + j];
     }
   }
 #if SIDES
@@ -275,14 +312,14 @@ static int change_impulses(const Stage *s, int size, int plain, const double *fu
     const double G = w[W_CONE + SIDES + k];
     if (s->far[k]) continue;
     line[size] = -w[W_CONE + k] - (plain ? G * full[side_of[k]] : 0.0);
-    for (j = 0; j < size; j++) line[j] = G * X[N * j + side_of[k]];
+    for (j = 0; j < size; j++) line[j] = G * X[BIG * side_of[k] + j];
     line[at++] += 1.0;
   }
 #endif
 #if CONTACTS
   for (k = 0; k < CONTACTS && at < size; k++) {
     if (s->far[SIDES + k]) continue;
-    touch_lines(s, k, size, at, X, plain ? full : 0, K, w);
+    touch_lines(k, size, at, plain, K, w);
     at += touch_size(k);
   }
 #endif
@@ -299,7 +336,7 @@ static int settle(Stage *s, const double *x, const double *impulse, int size, do
   int k, i, j;
   if (s->spent >= DIFFPBD_EVALUATIONS) return 1;
   spread(s, z, size, full, w);
-  sum = ahead(s, x, impulse, full, w);
+  sum = ahead(s, x, impulse, z, size, full, w);
   for (k = 0; k < C_CONE_INNER; k++) {
     double t = 1.0, found = sum;
     if (sum <= least * least) return 0;
@@ -308,7 +345,7 @@ static int settle(Stage *s, const double *x, const double *impulse, int size, do
       for (j = 0; j < size; j++) trial[j] = z[j] + t * change[j];
       if (s->spent >= DIFFPBD_EVALUATIONS) return 1;
       spread(s, trial, size, full, w);
-      found = ahead(s, x, impulse, full, w);
+      found = ahead(s, x, impulse, trial, size, full, w);
       if (found <= (1.0 - 0.2 * t) * sum) break;
     }
     if (!(found < sum)) return sum <= 1e4 * least * least ? 0 : 1;
@@ -334,6 +371,9 @@ static int newton_by_impulses(Stage *s, const double *x, const double *impulse, 
     spread(s, z, size, full, w);
     return 0;
   }
+#if CONTACTS
+  touch_moved(s, size, w);
+#endif
   if (pushes > 0 && !s->apart && s->rows > C_CONE_AHEAD * C_CONE_AHEAD * scale * scale) {
     const double least = (s->end && s->linear ? 0.5 * C_CONE_RESIDUAL : C_CONE_INNER_RESIDUAL) * scale, known = s->least;
     int status = settle(s, x, impulse, size, least, z, full, w);
@@ -351,7 +391,7 @@ static int newton_by_impulses(Stage *s, const double *x, const double *impulse, 
     if (s->spent >= DIFFPBD_EVALUATIONS) return 1;
     memset(z, 0, sizeof z);
     memset(full, 0, (BIG + IMPULSES) * sizeof(double));
-    (void)ahead(s, x, impulse, full, w);
+    (void)ahead(s, x, impulse, 0, size, full, w);
   }
   if (change_impulses(s, size, 1, free, z, w) != 0) return 1;
   spread(s, z, size, full, w);
@@ -444,7 +484,7 @@ static void cold(Stage *s, const double *x, double most, double *impulse, double
 static int descend(Stage *s, double *x, double *loops, double *impulse, int most, double rough, double *w) {
   double *full = w + W_CHANGE, *trial = w + W_START, left, last = 0.0, before = C_HUGE, most_impulse;
   int k, i, j;
-  s->fresh = 1;
+  s->fresh = !s->known;
   s->landing = s->sorted = 0;
   if (s->spent >= DIFFPBD_EVALUATIONS) return 3;
   most_impulse = s->impulse + largest(impulse, PUSHES);
@@ -477,7 +517,7 @@ static int descend(Stage *s, double *x, double *loops, double *impulse, int most
       for (j = 0; j < IMPULSES; j++) impulse[j] += full[BIG + j];
       return 0;
     }
-    s->landing = rate <= C_SLOW && size * (s->fresh ? size : rate) <= C_LAST_CORRECTION;
+    s->landing = (k == 0 || rate <= C_SLOW) && size * (s->fresh ? size : rate) <= C_LAST_CORRECTION;
     s->fresh = !s->landing && !(s->end != 0 && s->linear) &&
                (k == 0 ? size > C_CONE_CHORD : rate > C_SLOW || (!s->fresh && size * rate * rate > C_CONE_ANEW));
     for (i = 0; i <= C_CONE_HALVINGS; i++) {
@@ -584,7 +624,7 @@ static void begin(Stage *s, const double *p, const double *pd, const double *u, 
   s->end = 0;
   s->least = 0.0;
   s->acting = CONES > 0; /* none: laws of friction that change with the rate on closed loops */
-  s->apart = s->linear = s->factored = s->seen = s->spent = 0;
+  s->apart = s->linear = s->known = s->factored = s->seen = s->spent = 0;
 #if !LAGGING
   for (s->linear = 1, k = 0; k < LINKS; k++) s->linear &= alpha[COULOMB + k] == 0.0;
 #endif
@@ -617,7 +657,7 @@ static void begin(Stage *s, const double *p, const double *pd, const double *u, 
 static void landed(Stage *s, const double *p_next, const double *loops, const double *impulse, double *w) {
   double *momentum = w + W_MOMENTUM;
   int j;
-  if (s->landing) {
+  if (s->landing && largest(w + W_CHANGE, N) <= C_CONE_SETTLED_RATE) {
     /* Worked out one correction before the end, which is below rounding but for the gaps. */
 #if CONTACTS
     for (j = 0; j < CONTACTS; j++) w[W_GAPS + j] += inner(w + W_J + N * touch_row[j], w + W_CHANGE, N);
@@ -643,10 +683,60 @@ static void landed(Stage *s, const double *p_next, const double *loops, const do
   }
 #endif
   s->end = p_next;
-  s->factored = 0;
+  s->factored = s->known = 0;
 }
 
 #include "certificate.h"
+
+/* Rates that the momentum comes to where the impulses of the second half are those of the first: the start of a linear rate stage. */
+static void balance(Stage *s, double *x, double *w) {
+  double *F = w + W_GRADIENT;
+  int i, j;
+  rate_system_kernel(w + W_MASS, w + W_MOMENTUM, s->h, x,
+#if LAGGING
+                     s->pd,
+#endif
+                     s->alpha, w + W_MODEL, F, w + W_SLOPES, w + W_KERNEL);
+  for (i = 0; i < N; i++) {
+    for (j = 0; j < ROWS; j++) F[i] -= w[W_A + j + ROWS * i] * w[W_H + j];
+  }
+#if SIDES
+  for (j = 0; j < SIDES; j++) F[side_of[j]] -= side_slope[j] * w[W_PUSH_RATE + j];
+#endif
+#if CONTACTS
+  for (j = 0; j < TOUCHES; j++) {
+    for (i = 0; i < N; i++) F[i] -= w[W_J + N * j + i] * w[W_PUSH_RATE + SIDES + j];
+  }
+#endif
+  s->known = 1;
+  if (largest(F, N) <= C_CONE_RESIDUAL * (s->impulse + largest(w + W_PUSH_RATE, PUSHES)) || factor(w + W_SLOPES, 1.0, w + W_LU, w) != 0) return;
+  s->factored = 1;
+  s->columns = 0;
+  factored(w + W_LU, F);
+  for (i = 0; i < N; i++) x[i] -= F[i];
+}
+
+/* Impulses of a pose stage from those of `known` steps before, which change alike from step to step where they change little. */
+static void first_half(int known, double *w) {
+  double *impulse = w + W_PUSH, *before = w + W_BEFORE, *more = before + IMPULSES;
+  double change[IMPULSES];
+  int k;
+  for (k = 0; k < IMPULSES; k++) {
+    change[k] = impulse[k] - before[k];
+    more[k] = w[W_PUSH_RATE + k] - impulse[k];
+    before[k] = impulse[k];
+  }
+  if (known < 2 || !(largest(change, PUSHES) <= C_CONE_ALIKE * largest(impulse, PUSHES))) return;
+  for (k = 0; k < IMPULSES; k++) impulse[k] += change[k];
+}
+
+/* Those of a rate stage from its pose stage, by what they were more in the step before if that is little. */
+static void second_half(double *w) {
+  const double *more = w + W_BEFORE + IMPULSES;
+  const int alike = largest(more, PUSHES) <= C_CONE_ALIKE * largest(w + W_PUSH, PUSHES);
+  int k;
+  for (k = 0; k < IMPULSES; k++) w[W_PUSH_RATE + k] = w[W_PUSH + k] + (alike ? more[k] : 0.0);
+}
 
 /* From the end of the pose stage to that of the step, and what becomes of it. */
 static int finish(Stage *s, const double *p, const double *pd, const double *u, const double *kick, const double *h,
@@ -657,7 +747,8 @@ static int finish(Stage *s, const double *p, const double *pd, const double *u, 
   for (j = 0; kick != 0 && j < N; j++) w[W_MOMENTUM + j] += kick[j];
   memcpy(pd_next, pd, N * sizeof(double));
   memcpy(H, L, ROWS * sizeof(double));
-  memcpy(w + W_PUSH_RATE, w + W_PUSH, IMPULSES * sizeof(double)); /* what presses in one half presses in the other */
+  second_half(w); /* what presses in one half presses in the other */
+  if (s->linear) balance(s, pd_next, w);
   status = solve_stage(s, pd_next, H, w + W_PUSH_RATE, 1, w);
   for (j = 0; j < ROWS; j++) {
     L[j] *= h[0];
@@ -714,7 +805,7 @@ static int approach(const double *p, const double *pd, const double *u, const do
   return status;
 }
 
-/* Both stages from a first guess in p_next. `alone`: no step went before; `warm`: its impulses are in w. */
+/* Both stages from a first guess in p_next. `alone`: no step went before; `warm`: the impulses of so many are in w. */
 static int solve_once(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                        const double *alpha, double *p_next, double *pd_next, int alone, int warm, double *w) {
   double *L = w + W_L;
@@ -733,6 +824,8 @@ static int solve_once(const double *p, const double *pd, const double *u, const 
   (void)alone;
 #endif
   memset(w + W_COUNT, 0, 5 * sizeof(double));
+  memset(w + W_BEFORE + IMPULSES, 0, IMPULSES * sizeof(double));
+  if (warm) first_half(warm, w);
   for (j = 0; j < ROWS; j++) L[j] = warm ? L[j] / h[0] : 0.0;
   status = solve_stage(&s, p_next, L, w + W_PUSH, warm, w);
   if (status == 0) status = finish(&s, p, pd, u, kick, h, alpha, p_next, pd_next, w);
@@ -754,7 +847,7 @@ static int solve_sided(const double *p, const double *pd, const double *u, const
   for (k = 0, status = 0; k < KEPTS; k++) {
     w[W_KEPT] = kept_shares[k];
     if (k > 0) memcpy(p_next, guess, sizeof guess);
-    status = solve_once(p, pd, u, kick, h, alpha, p_next, pd_next, alone, warm && k == 0, w);
+    status = solve_once(p, pd, u, kick, h, alpha, p_next, pd_next, alone, k == 0 ? warm : 0, w);
     if (status == 0 || !rebounding(w)) break;
     if (status != STATUS_STEP_REFUTED && k < KEPTS - 2) k = KEPTS - 2; /* not found at all: without */
   }
@@ -825,7 +918,7 @@ static int node_rate(const double *h, const double *p, const double *begun, cons
   s.h = h;
   s.alpha = alpha;
   s.least = 0.0;
-  s.acting = s.apart = s.linear = s.factored = s.seen = s.spent = 0;
+  s.acting = s.apart = s.linear = s.known = s.factored = s.seen = s.spent = 0;
   memset(rate, 0, N * sizeof(double));
   memset(w + W_H, 0, ROWS * sizeof(double));
   if (descend(&s, rate, w + W_H, w + W_PUSH_RATE, C_MAX_RATE, 0.0, w) != 0) return 2;

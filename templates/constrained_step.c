@@ -9,8 +9,10 @@
 #include "constrained_step_model.h"
 #include "on_path.h"
 
-/* Below floating.c this is the step in a frame of its own; else it is the robot's, for several instruction sets. */
-#if FLOATING
+/* For several instruction sets, but for floating bases that nothing acts on; below floating.c it is the step in a frame of its own. */
+#if FLOATING && CHART_PATHS
+#define STEP(name) ON_PATH(JOINED(chart_, name))
+#elif FLOATING
 #define STEP(name) ROBOT(JOINED(chart_, name))
 #else
 #define STEP(name) ON_PATH(name)
@@ -86,7 +88,7 @@ enum {
   W_LEAD = W_CONE + 2 * SIDES,
   W_SLOPES = W_LEAD + SIDES,
   W_SYSTEM = W_SLOPES + N * N,
-  W_LU = W_SYSTEM + BIG * (BIG + 1), /* factors of the slopes, and the columns of impulses solved with them */
+  W_LU = W_SYSTEM + BIG * (BIG + 1), /* factors of the slopes, and the columns of impulses solved with them, by rows of BIG */
   W_COLUMNS = W_LU + N * N,
   W_FREE = W_COLUMNS + N * BIG,
   W_WIDE = W_FREE + N,
@@ -123,14 +125,16 @@ enum {
   W_STIFF_BY = W_STIFF_Y + STIFF * N,
   W_ENERGY = W_STIFF_BY + STIFF, /* kinetic at the start, of gravity and of springs at both ends */
   W_DEPTH = W_ENERGY + 5, /* of limits and contacts at the start */
+  W_MOVED = W_DEPTH + CONES, /* rates of contacts by the columns of impulses, and by what changes without them */
+  W_BEFORE = W_MOVED + TOUCHES * (BIG + 1), /* impulses of the last step's pose stage, and by how much those of its rate stage were more */
 #if BOUNCING
-  W_SHIFT = W_DEPTH + CONES, /* see rebounds.h */
+  W_SHIFT = W_BEFORE + 2 * IMPULSES, /* see rebounds.h */
   W_SEEN = W_SHIFT + 2 * CONTACTS,
   W_BY_SEEN = W_SEEN + 3 * CONTACTS,
   W_KEPT = W_BY_SEEN + 10 * CONTACTS, /* share of the restitution */
   W_SIZE = W_KEPT + 1
 #else
-  W_SIZE = W_DEPTH + CONES
+  W_SIZE = W_BEFORE + 2 * IMPULSES
 #endif
 #else
   W_FORCE = W_ROWS + 2 * (N + ROWS) * NA, /* what acts at both ends */
@@ -230,7 +234,7 @@ static double openness(const double *g) { return largest(g, ALL); }
 #if ROWS
 #include "loops_closed.h"
 #endif
-#if ROWS || CONTACTS || FLOATING
+#if ROWS || SIDED || FLOATING
 static double inner(const double *x, const double *y, int n) {
   double result = 0.0;
   int k;
@@ -433,8 +437,8 @@ static int advance_from(const double *p, const double *pd, const double *u, cons
   if (off != 0 && largest(off, N) <= C_FAR_GUESS) {
     for (j = 0; j < N; j++) p_next[j] += off[j];
   }
-  if (status != 12) status = solve_sided(p, pd, u, kick, h, alpha, p_next, pd_next, off == 0, off != 0 && off[N] != 0.0, w);
-  w[W_OFF + N] = status == 0; /* impulses are known to the next */
+  if (status != 12) status = solve_sided(p, pd, u, kick, h, alpha, p_next, pd_next, off == 0, off != 0 ? (int)off[N] : 0, w);
+  w[W_OFF + N] = status != 0 ? 0.0 : off != 0 && off[N] != 0.0 ? 2.0 : 1.0; /* impulses are known to the next, of two steps or one */
   if (status == 0) {
     for (j = 0; off != 0 && j < N; j++) off[j] = p_next[j] - guess[j];
 #if ROWS

@@ -20,6 +20,28 @@ static void touch_cone(int k, const double *impulse, const double *rate, const d
 #endif
 }
 
+/* Rows of a contact times x, in their places. */
+static void touch_rates(int k, const double *rows, const double *x, double *product) {
+  const double *J = rows + N * touch_row[k];
+  double *y = product + touch_row[k];
+  int j;
+#if ROUGH_ANY
+  if (touch_size(k) == 3) {
+    double a = 0.0, b = 0.0, c = 0.0;
+    for (j = 0; j < N; j++) {
+      a += J[j] * x[j];
+      b += J[N + j] * x[j];
+      c += J[2 * N + j] * x[j];
+    }
+    y[0] = a;
+    y[1] = b;
+    y[2] = c;
+    return;
+  }
+#endif
+  for (j = 0, y[0] = 0.0; j < N; j++) y[0] += J[j] * x[j];
+}
+
 /* The contacts of a stage at x: gaps, rows J, what rows change by with the coordinates (Y, the turning of the tangents at the end as it
  * was last worked out), and the rates of surfaces against each other, of the pose stage across alone. */
 static void touch(const Stage *s, const double *x, double *w) {
@@ -27,7 +49,7 @@ static void touch(const Stage *s, const double *x, double *w) {
   const double *J0 = w + W_J0;
   int r, j, k;
   if (s->end != 0) {
-    for (r = 0; r < TOUCHES; r++) rate[r] = inner(J + N * r, x, N);
+    for (k = 0; k < CONTACTS; k++) touch_rates(k, J, x, rate);
 #if BOUNCING
     for (k = 0; k < CONTACTS; k++) rate[touch_row[k]] -= w[W_SHIFT + 2 * k + 1];
 #endif
@@ -39,6 +61,9 @@ static void touch(const Stage *s, const double *x, double *w) {
     for (j = 0, r = N * touch_row[k]; j < N; j++) Y[r + j] = twice * J[r + j];
     rate[touch_row[k]] = 0.0;
     for (r = touch_row[k] + 1; r < touch_row[k + 1]; r++) {
+#if FLOATING
+      for (j = N * r; j < N * r + N; j++) Y[j] = half * (J0[j] + J[j]) + turn[j];
+#else
       double sum = 0.0;
       for (j = 0; j < N; j++) {
         const double value = half * (J0[N * r + j] + J[N * r + j]);
@@ -46,6 +71,7 @@ static void touch(const Stage *s, const double *x, double *w) {
         Y[N * r + j] = value + turn[N * r + j];
       }
       rate[r] = sum;
+#endif
     }
   }
 #if FLOATING
@@ -96,14 +122,14 @@ static void cold_contacts(Stage *s, const double *x, double most, double *impuls
   }
 }
 
-/* ρ of a contact: the inverse of what an impulse changes its rates by, roughly. */
-static double touch_mass(const Stage *s, int k, const double *J, const double *Y, const double *w) {
+/* ρ of a contact: the inverse of what an impulse changes its rates by, roughly; `inverse`: of D's diagonal. */
+static double touch_mass(const Stage *s, int k, const double *J, const double *Y, const double *inverse) {
   const double scale = s->end ? 1.0 : s->h[0];
   double most = 0.0;
   int r, j;
   for (r = 0; r < touch_size(k); r++) {
     double share = 0.0;
-    for (j = 0; j < N; j++) share += J[N * r + j] * Y[N * r + j] / fabs(w[W_SLOPES + j + N * j]);
+    for (j = 0; j < N; j++) share += J[N * r + j] * Y[N * r + j] * inverse[j];
     if (fabs(share) > most) most = fabs(share);
   }
   return most > 0.0 ? 1.0 / (scale * most) : 1.0;
@@ -130,8 +156,8 @@ static int touch_far(const Stage *s, int k, const double *law, double rho, doubl
 /* Adds what contacts do, as `add_sides`. */
 static double add_contacts(Stage *s, const double *x, double *impulse, double *F, double *w) {
   const double *along = w + (s->end ? W_J : W_J0), *by = w + (s->end ? W_J : W_BY);
-  double sum = 0.0;
-  int k, i, r, q;
+  double inverse[N], sum = 0.0;
+  int k, i, r, q, known = 0;
   if (!s->seen) touch(s, x, w);
   s->seen = 0;
   for (k = 0; k < CONTACTS; k++) {
@@ -140,7 +166,11 @@ static double add_contacts(Stage *s, const double *x, double *impulse, double *F
     double law[4], row[3], *G = w + W_SHARES + 9 * k, *X = w + W_X_TOUCH + first, *rho = w + W_RHO + SIDES + k;
     int far = s->far[SIDES + k];
     touch_law(s, k, law, w);
-    if (rho[0] == 0.0) rho[0] = touch_mass(s, k, J, by + N * first, w);
+    if (rho[0] == 0.0) {
+      for (i = 0; i < N && !known; i++) inverse[i] = 1.0 / fabs(w[W_SLOPES + i + N * i]);
+      known = 1;
+      rho[0] = touch_mass(s, k, J, by + N * first, inverse);
+    }
     if (!s->sorted || far) {
       s->far[SIDES + k] = touch_far(s, k, law, rho[0], impulse + first, w);
       if (!s->far[SIDES + k]) s->columns = 0;
@@ -173,15 +203,36 @@ static double add_contacts(Stage *s, const double *x, double *impulse, double *F
   return sum;
 }
 
-/* x and G of a contact where impulses and coordinates change by `full`, its rates and gap linearly; returns the square of its row. */
-static double touch_ahead(const Stage *s, int k, const double *impulse, const double *full, double *w) {
+/* Y times the columns of impulses, and times what changes without them: of every contact that is near. */
+static void touch_moved(const Stage *s, int size, double *w) {
+  int k, r, i, j;
+  for (k = 0; k < CONTACTS; k++) {
+    for (r = touch_row[k]; r < touch_row[k + 1] && !s->far[SIDES + k]; r++) {
+      const double *Y = w + (s->end ? W_J : W_BY) + N * r;
+      double *moved = w + W_MOVED + (BIG + 1) * r, sum[BIG];
+      memset(sum, 0, sizeof sum);
+      for (i = 0; i < N; i++) {
+        const double *X = w + W_COLUMNS + BIG * i, y = Y[i];
+        if (y == 0.0) continue;
+        for (j = 0; j < size; j++) sum[j] += y * X[j];
+      }
+      memcpy(moved, sum, sizeof sum);
+      moved[BIG] = inner(Y, w + W_FREE, N);
+    }
+  }
+}
+
+/* x and G of a contact where impulses change by z (0: nothing changes) and coordinates with them, its rates and gap linearly; `full`
+ * has its impulses. Returns the square of its row. */
+static double touch_ahead(const Stage *s, int k, const double *impulse, const double *z, int columns, const double *full, double *w) {
   const int first = touch_row[k], size = touch_size(k);
-  const double *Y = w + (s->end ? W_J : W_BY) + N * first;
   double law[4], row[3], rate[3] = {0.0, 0.0, 0.0}, pushed[3] = {0.0, 0.0, 0.0}, gap = w[W_GAPS + k], sum = 0.0;
-  int r;
+  int r, j;
   touch_law(s, k, law, w);
   for (r = 0; r < size; r++) {
-    const double change = inner(Y + N * r, full, N);
+    const double *moved = w + W_MOVED + (BIG + 1) * (first + r);
+    double change = z != 0 ? moved[BIG] : 0.0;
+    for (j = 0; j < columns && z != 0; j++) change += moved[j] * z[j];
     rate[r] = w[W_TOUCH + first + r] + (r > 0 || s->end ? change : 0.0);
     if (r == 0 && !s->end) gap += 0.5 * s->h[0] * change;
     pushed[r] = impulse[SIDES + first + r] + full[BIG + SIDES + first + r];
@@ -191,21 +242,22 @@ static double touch_ahead(const Stage *s, int k, const double *impulse, const do
   return sum;
 }
 
-/* Rows of a contact in the system of impulses: δ + G Y (full + columns δ) = −x. */
-static void touch_lines(const Stage *s, int k, int size, int at, const double *columns, const double *full, double *K, const double *w) {
+/* Rows of a contact in the system of impulses: δ + G Y (free + columns δ) = −x, or (not `plain`) without what is free. */
+static void touch_lines(int k, int size, int at, int plain, double *K, const double *w) {
   const int first = touch_row[k], rows = touch_size(k);
-  const double *Y = w + (s->end ? W_J : W_BY) + N * first, *G = w + W_SHARES + 9 * k, *X = w + W_X_TOUCH + first;
+  const double *G = w + W_SHARES + 9 * k, *X = w + W_X_TOUCH + first, *moved = w + W_MOVED + (BIG + 1) * first;
   int j, q, r;
-  for (j = 0; j <= size; j++) {
-    double by[3];
-    for (r = 0; r < rows; r++) by[r] = j < size ? inner(Y + N * r, columns + N * j, N) : full ? inner(Y + N * r, full, N) : 0.0;
-    for (q = 0; q < rows; q++) {
-      double value = 0.0;
-      for (r = 0; r < rows; r++) value += G[q + rows * r] * by[r];
-      K[(size + 1) * (at + q) + j] = j < size ? value : -X[q] - value;
+  for (q = 0; q < rows; q++) {
+    double *line = K + (size + 1) * (at + q), value = 0.0;
+    for (r = 0; r < rows && plain; r++) value += G[q + rows * r] * moved[(BIG + 1) * r + BIG];
+    line[size] = -X[q] - value;
+    for (j = 0; j < size; j++) line[j] = G[q] * moved[j];
+    for (r = 1; r < rows; r++) {
+      const double share = G[q + rows * r], *more = moved + (BIG + 1) * r;
+      for (j = 0; j < size; j++) line[j] += share * more[j];
     }
+    line[at + q] += 1.0;
   }
-  for (q = 0; q < rows; q++) K[(size + 1) * (at + q) + at + q] += 1.0;
 }
 
 /* Adds a contact to the system of coordinates; leaves G Y. What three rows do is added before it is stored, in the order of rows. */
