@@ -15,7 +15,8 @@ typedef struct {
   int acting;          /* 0: nothing acts on one side */
   int linear;          /* no friction but a viscous one: the rate stage's equations without what acts on one side are linear */
   int apart;           /* normal and friction of a contact have rows of their own */
-  int fresh, landing;  /* pose stage: D is worked out anew; the residual comes with momentum and inertia */
+  int fresh, landing;  /* D is worked out anew; pose stage: the residual comes with momentum and inertia */
+  int known;           /* D is that of the rate stage, which is linear */
   int factored, columns; /* what is known of D of the last `fresh`: its factors, and what they make of impulses */
   int sorted, nearer;  /* `far` has been determined; a row that was far has come near since */
   int seen;            /* contacts are known at x */
@@ -444,7 +445,7 @@ static void cold(Stage *s, const double *x, double most, double *impulse, double
 static int descend(Stage *s, double *x, double *loops, double *impulse, int most, double rough, double *w) {
   double *full = w + W_CHANGE, *trial = w + W_START, left, last = 0.0, before = C_HUGE, most_impulse;
   int k, i, j;
-  s->fresh = 1;
+  s->fresh = !s->known;
   s->landing = s->sorted = 0;
   if (s->spent >= DIFFPBD_EVALUATIONS) return 3;
   most_impulse = s->impulse + largest(impulse, PUSHES);
@@ -477,7 +478,7 @@ static int descend(Stage *s, double *x, double *loops, double *impulse, int most
       for (j = 0; j < IMPULSES; j++) impulse[j] += full[BIG + j];
       return 0;
     }
-    s->landing = rate <= C_SLOW && size * (s->fresh ? size : rate) <= C_LAST_CORRECTION;
+    s->landing = (k == 0 || rate <= C_SLOW) && size * (s->fresh ? size : rate) <= C_LAST_CORRECTION;
     s->fresh = !s->landing && !(s->end != 0 && s->linear) &&
                (k == 0 ? size > C_CONE_CHORD : rate > C_SLOW || (!s->fresh && size * rate * rate > C_CONE_ANEW));
     for (i = 0; i <= C_CONE_HALVINGS; i++) {
@@ -584,7 +585,7 @@ static void begin(Stage *s, const double *p, const double *pd, const double *u, 
   s->end = 0;
   s->least = 0.0;
   s->acting = CONES > 0; /* none: laws of friction that change with the rate on closed loops */
-  s->apart = s->linear = s->factored = s->seen = s->spent = 0;
+  s->apart = s->linear = s->known = s->factored = s->seen = s->spent = 0;
 #if !LAGGING
   for (s->linear = 1, k = 0; k < LINKS; k++) s->linear &= alpha[COULOMB + k] == 0.0;
 #endif
@@ -617,7 +618,7 @@ static void begin(Stage *s, const double *p, const double *pd, const double *u, 
 static void landed(Stage *s, const double *p_next, const double *loops, const double *impulse, double *w) {
   double *momentum = w + W_MOMENTUM;
   int j;
-  if (s->landing) {
+  if (s->landing && largest(w + W_CHANGE, N) <= C_CONE_SETTLED_RATE) {
     /* Worked out one correction before the end, which is below rounding but for the gaps. */
 #if CONTACTS
     for (j = 0; j < CONTACTS; j++) w[W_GAPS + j] += inner(w + W_J + N * touch_row[j], w + W_CHANGE, N);
@@ -643,10 +644,60 @@ static void landed(Stage *s, const double *p_next, const double *loops, const do
   }
 #endif
   s->end = p_next;
-  s->factored = 0;
+  s->factored = s->known = 0;
 }
 
 #include "certificate.h"
+
+/* Rates that the momentum comes to where the impulses of the second half are those of the first: the start of a linear rate stage. */
+static void balance(Stage *s, double *x, double *w) {
+  double *F = w + W_GRADIENT;
+  int i, j;
+  rate_system_kernel(w + W_MASS, w + W_MOMENTUM, s->h, x,
+#if LAGGING
+                     s->pd,
+#endif
+                     s->alpha, w + W_MODEL, F, w + W_SLOPES, w + W_KERNEL);
+  for (i = 0; i < N; i++) {
+    for (j = 0; j < ROWS; j++) F[i] -= w[W_A + j + ROWS * i] * w[W_H + j];
+  }
+#if SIDES
+  for (j = 0; j < SIDES; j++) F[side_of[j]] -= side_slope[j] * w[W_PUSH_RATE + j];
+#endif
+#if CONTACTS
+  for (j = 0; j < TOUCHES; j++) {
+    for (i = 0; i < N; i++) F[i] -= w[W_J + N * j + i] * w[W_PUSH_RATE + SIDES + j];
+  }
+#endif
+  s->known = 1;
+  if (largest(F, N) <= C_CONE_RESIDUAL * (s->impulse + largest(w + W_PUSH_RATE, PUSHES)) || factor(w + W_SLOPES, 1.0, w + W_LU, w) != 0) return;
+  s->factored = 1;
+  s->columns = 0;
+  factored(w + W_LU, F);
+  for (i = 0; i < N; i++) x[i] -= F[i];
+}
+
+/* Impulses of a pose stage from those of `known` steps before, which change alike from step to step where they change little. */
+static void first_half(int known, double *w) {
+  double *impulse = w + W_PUSH, *before = w + W_BEFORE, *more = before + IMPULSES;
+  double change[IMPULSES];
+  int k;
+  for (k = 0; k < IMPULSES; k++) {
+    change[k] = impulse[k] - before[k];
+    more[k] = w[W_PUSH_RATE + k] - impulse[k];
+    before[k] = impulse[k];
+  }
+  if (known < 2 || !(largest(change, PUSHES) <= C_CONE_ALIKE * largest(impulse, PUSHES))) return;
+  for (k = 0; k < IMPULSES; k++) impulse[k] += change[k];
+}
+
+/* Those of a rate stage from its pose stage, by what they were more in the step before if that is little. */
+static void second_half(double *w) {
+  const double *more = w + W_BEFORE + IMPULSES;
+  const int alike = largest(more, PUSHES) <= C_CONE_ALIKE * largest(w + W_PUSH, PUSHES);
+  int k;
+  for (k = 0; k < IMPULSES; k++) w[W_PUSH_RATE + k] = w[W_PUSH + k] + (alike ? more[k] : 0.0);
+}
 
 /* From the end of the pose stage to that of the step, and what becomes of it. */
 static int finish(Stage *s, const double *p, const double *pd, const double *u, const double *kick, const double *h,
@@ -657,7 +708,8 @@ static int finish(Stage *s, const double *p, const double *pd, const double *u, 
   for (j = 0; kick != 0 && j < N; j++) w[W_MOMENTUM + j] += kick[j];
   memcpy(pd_next, pd, N * sizeof(double));
   memcpy(H, L, ROWS * sizeof(double));
-  memcpy(w + W_PUSH_RATE, w + W_PUSH, IMPULSES * sizeof(double)); /* what presses in one half presses in the other */
+  second_half(w); /* what presses in one half presses in the other */
+  if (s->linear) balance(s, pd_next, w);
   status = solve_stage(s, pd_next, H, w + W_PUSH_RATE, 1, w);
   for (j = 0; j < ROWS; j++) {
     L[j] *= h[0];
@@ -714,7 +766,7 @@ static int approach(const double *p, const double *pd, const double *u, const do
   return status;
 }
 
-/* Both stages from a first guess in p_next. `alone`: no step went before; `warm`: its impulses are in w. */
+/* Both stages from a first guess in p_next. `alone`: no step went before; `warm`: the impulses of so many are in w. */
 static int solve_once(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                        const double *alpha, double *p_next, double *pd_next, int alone, int warm, double *w) {
   double *L = w + W_L;
@@ -733,6 +785,8 @@ static int solve_once(const double *p, const double *pd, const double *u, const 
   (void)alone;
 #endif
   memset(w + W_COUNT, 0, 5 * sizeof(double));
+  memset(w + W_BEFORE + IMPULSES, 0, IMPULSES * sizeof(double));
+  if (warm) first_half(warm, w);
   for (j = 0; j < ROWS; j++) L[j] = warm ? L[j] / h[0] : 0.0;
   status = solve_stage(&s, p_next, L, w + W_PUSH, warm, w);
   if (status == 0) status = finish(&s, p, pd, u, kick, h, alpha, p_next, pd_next, w);
@@ -754,7 +808,7 @@ static int solve_sided(const double *p, const double *pd, const double *u, const
   for (k = 0, status = 0; k < KEPTS; k++) {
     w[W_KEPT] = kept_shares[k];
     if (k > 0) memcpy(p_next, guess, sizeof guess);
-    status = solve_once(p, pd, u, kick, h, alpha, p_next, pd_next, alone, warm && k == 0, w);
+    status = solve_once(p, pd, u, kick, h, alpha, p_next, pd_next, alone, k == 0 ? warm : 0, w);
     if (status == 0 || !rebounding(w)) break;
     if (status != STATUS_STEP_REFUTED && k < KEPTS - 2) k = KEPTS - 2; /* not found at all: without */
   }
@@ -825,7 +879,7 @@ static int node_rate(const double *h, const double *p, const double *begun, cons
   s.h = h;
   s.alpha = alpha;
   s.least = 0.0;
-  s.acting = s.apart = s.linear = s.factored = s.seen = s.spent = 0;
+  s.acting = s.apart = s.linear = s.known = s.factored = s.seen = s.spent = 0;
   memset(rate, 0, N * sizeof(double));
   memset(w + W_H, 0, ROWS * sizeof(double));
   if (descend(&s, rate, w + W_H, w + W_PUSH_RATE, C_MAX_RATE, 0.0, w) != 0) return 2;

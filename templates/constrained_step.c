@@ -9,8 +9,10 @@
 #include "constrained_step_model.h"
 #include "on_path.h"
 
-/* Below floating.c this is the step in a frame of its own; else it is the robot's, for several instruction sets. */
-#if FLOATING
+/* For several instruction sets, but for floating bases that nothing acts on; below floating.c it is the step in a frame of its own. */
+#if FLOATING && CHART_PATHS
+#define STEP(name) ON_PATH(JOINED(chart_, name))
+#elif FLOATING
 #define STEP(name) ROBOT(JOINED(chart_, name))
 #else
 #define STEP(name) ON_PATH(name)
@@ -123,14 +125,15 @@ enum {
   W_STIFF_BY = W_STIFF_Y + STIFF * N,
   W_ENERGY = W_STIFF_BY + STIFF, /* kinetic at the start, of gravity and of springs at both ends */
   W_DEPTH = W_ENERGY + 5, /* of limits and contacts at the start */
+  W_BEFORE = W_DEPTH + CONES, /* impulses of the last step's pose stage, and by how much those of its rate stage were more */
 #if BOUNCING
-  W_SHIFT = W_DEPTH + CONES, /* see rebounds.h */
+  W_SHIFT = W_BEFORE + 2 * IMPULSES, /* see rebounds.h */
   W_SEEN = W_SHIFT + 2 * CONTACTS,
   W_BY_SEEN = W_SEEN + 3 * CONTACTS,
   W_KEPT = W_BY_SEEN + 10 * CONTACTS, /* share of the restitution */
   W_SIZE = W_KEPT + 1
 #else
-  W_SIZE = W_DEPTH + CONES
+  W_SIZE = W_BEFORE + 2 * IMPULSES
 #endif
 #else
   W_FORCE = W_ROWS + 2 * (N + ROWS) * NA, /* what acts at both ends */
@@ -433,8 +436,8 @@ static int advance_from(const double *p, const double *pd, const double *u, cons
   if (off != 0 && largest(off, N) <= C_FAR_GUESS) {
     for (j = 0; j < N; j++) p_next[j] += off[j];
   }
-  if (status != 12) status = solve_sided(p, pd, u, kick, h, alpha, p_next, pd_next, off == 0, off != 0 && off[N] != 0.0, w);
-  w[W_OFF + N] = status == 0; /* impulses are known to the next */
+  if (status != 12) status = solve_sided(p, pd, u, kick, h, alpha, p_next, pd_next, off == 0, off != 0 ? (int)off[N] : 0, w);
+  w[W_OFF + N] = status != 0 ? 0.0 : off != 0 && off[N] != 0.0 ? 2.0 : 1.0; /* impulses are known to the next, of two steps or one */
   if (status == 0) {
     for (j = 0; off != 0 && j < N; j++) off[j] = p_next[j] - guess[j];
 #if ROWS

@@ -20,6 +20,28 @@ static void touch_cone(int k, const double *impulse, const double *rate, const d
 #endif
 }
 
+/* Rows of a contact times x, in their places. */
+static void touch_rates(int k, const double *rows, const double *x, double *product) {
+  const double *J = rows + N * touch_row[k];
+  double *y = product + touch_row[k];
+  int j;
+#if ROUGH_ANY
+  if (touch_size(k) == 3) {
+    double a = 0.0, b = 0.0, c = 0.0;
+    for (j = 0; j < N; j++) {
+      a += J[j] * x[j];
+      b += J[N + j] * x[j];
+      c += J[2 * N + j] * x[j];
+    }
+    y[0] = a;
+    y[1] = b;
+    y[2] = c;
+    return;
+  }
+#endif
+  for (j = 0, y[0] = 0.0; j < N; j++) y[0] += J[j] * x[j];
+}
+
 /* The contacts of a stage at x: gaps, rows J, what rows change by with the coordinates (Y, the turning of the tangents at the end as it
  * was last worked out), and the rates of surfaces against each other, of the pose stage across alone. */
 static void touch(const Stage *s, const double *x, double *w) {
@@ -27,7 +49,7 @@ static void touch(const Stage *s, const double *x, double *w) {
   const double *J0 = w + W_J0;
   int r, j, k;
   if (s->end != 0) {
-    for (r = 0; r < TOUCHES; r++) rate[r] = inner(J + N * r, x, N);
+    for (k = 0; k < CONTACTS; k++) touch_rates(k, J, x, rate);
 #if BOUNCING
     for (k = 0; k < CONTACTS; k++) rate[touch_row[k]] -= w[W_SHIFT + 2 * k + 1];
 #endif
@@ -39,6 +61,9 @@ static void touch(const Stage *s, const double *x, double *w) {
     for (j = 0, r = N * touch_row[k]; j < N; j++) Y[r + j] = twice * J[r + j];
     rate[touch_row[k]] = 0.0;
     for (r = touch_row[k] + 1; r < touch_row[k + 1]; r++) {
+#if FLOATING
+      for (j = N * r; j < N * r + N; j++) Y[j] = half * (J0[j] + J[j]) + turn[j];
+#else
       double sum = 0.0;
       for (j = 0; j < N; j++) {
         const double value = half * (J0[N * r + j] + J[N * r + j]);
@@ -46,6 +71,7 @@ static void touch(const Stage *s, const double *x, double *w) {
         Y[N * r + j] = value + turn[N * r + j];
       }
       rate[r] = sum;
+#endif
     }
   }
 #if FLOATING
@@ -96,14 +122,14 @@ static void cold_contacts(Stage *s, const double *x, double most, double *impuls
   }
 }
 
-/* ρ of a contact: the inverse of what an impulse changes its rates by, roughly. */
-static double touch_mass(const Stage *s, int k, const double *J, const double *Y, const double *w) {
+/* ρ of a contact: the inverse of what an impulse changes its rates by, roughly; `inverse`: of D's diagonal. */
+static double touch_mass(const Stage *s, int k, const double *J, const double *Y, const double *inverse) {
   const double scale = s->end ? 1.0 : s->h[0];
   double most = 0.0;
   int r, j;
   for (r = 0; r < touch_size(k); r++) {
     double share = 0.0;
-    for (j = 0; j < N; j++) share += J[N * r + j] * Y[N * r + j] / fabs(w[W_SLOPES + j + N * j]);
+    for (j = 0; j < N; j++) share += J[N * r + j] * Y[N * r + j] * inverse[j];
     if (fabs(share) > most) most = fabs(share);
   }
   return most > 0.0 ? 1.0 / (scale * most) : 1.0;
@@ -130,8 +156,8 @@ static int touch_far(const Stage *s, int k, const double *law, double rho, doubl
 /* Adds what contacts do, as `add_sides`. */
 static double add_contacts(Stage *s, const double *x, double *impulse, double *F, double *w) {
   const double *along = w + (s->end ? W_J : W_J0), *by = w + (s->end ? W_J : W_BY);
-  double sum = 0.0;
-  int k, i, r, q;
+  double inverse[N], sum = 0.0;
+  int k, i, r, q, known = 0;
   if (!s->seen) touch(s, x, w);
   s->seen = 0;
   for (k = 0; k < CONTACTS; k++) {
@@ -140,7 +166,11 @@ static double add_contacts(Stage *s, const double *x, double *impulse, double *F
     double law[4], row[3], *G = w + W_SHARES + 9 * k, *X = w + W_X_TOUCH + first, *rho = w + W_RHO + SIDES + k;
     int far = s->far[SIDES + k];
     touch_law(s, k, law, w);
-    if (rho[0] == 0.0) rho[0] = touch_mass(s, k, J, by + N * first, w);
+    if (rho[0] == 0.0) {
+      for (i = 0; i < N && !known; i++) inverse[i] = 1.0 / fabs(w[W_SLOPES + i + N * i]);
+      known = 1;
+      rho[0] = touch_mass(s, k, J, by + N * first, inverse);
+    }
     if (!s->sorted || far) {
       s->far[SIDES + k] = touch_far(s, k, law, rho[0], impulse + first, w);
       if (!s->far[SIDES + k]) s->columns = 0;

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "chart.h"
 #include "floating_model.h"
+#include "chart.h"
 
 enum {
   NP = N + 1, /* numbers of a position: place and quaternion of the base, joints; N: rates: velocity and angular velocity of it, joints */

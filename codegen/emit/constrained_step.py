@@ -90,6 +90,7 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         "CONTACTS": len(tree.contacts), "TOUCHES": touches, "ROUGH_ANY": any(k.rough for k in tree.contacts),
         "ROUGH_ALL": all(k.rough for k in tree.contacts), "SLACK": bool(model.chosen.slack),
         "LAGGING": bool(tree.friction), "STRAIGHT": n <= STRAIGHT, "FLOATING": bool(tree.base),
+        "CHART_PATHS": bool(tree.base) and tree.sided,
         "WRENCHES": bool(tree.wrenches), "BOUNCING": rebounds.bounces(model), "EXACT": "contact.slope_slip" in where,
         "SLOPE_SLIP": where.get("contact.slope_slip", 0),
         "FLAT": all(not k.round and k.other < 0 for k in tree.contacts),
@@ -139,7 +140,7 @@ def work_size(n: int, m: int, every: int, border: int) -> int:
 
 def sided_size(n: int, m: int, sides: int, contacts: int, touches: int) -> int:
     """Doubles that limits and contacts add; `touches` rows of contacts."""
-    own = 4 * sides + contacts + 4 * (sides + touches + contacts) + 33 * contacts + touches * (8 * n + 4)
+    own = 4 * sides + contacts + 6 * (sides + touches + contacts) + 33 * contacts + touches * (8 * n + 4)
     stiff = min(touches, 3 * n)
     own += 5 + sides + 21 * contacts + 4 * n * touches + stiff * (2 * n + stiff + 1)
     return own + 4 * n * n + n * m + 2 * (n + m) ** 2 + 3 * (n + m) + 3 * n + 5
