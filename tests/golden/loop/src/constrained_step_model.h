@@ -28,6 +28,7 @@
 #define LAGGING 0
 #define STRAIGHT 1
 #define FLOATING 0
+#define CHART_PATHS 0
 #define WRENCHES 0
 #define BOUNCING 0
 #define EXACT 0
