@@ -3,11 +3,11 @@ quadruped standing, an arm pressing.
 
     python -m benchmarks.contact_speed
 
-The acrylic cube of docs/examples/contact with eight corners (h = 1/148 s, friction 0.18), Solo of docs/examples/contact/stand.py
-(5 ms), Baxter's arm of `contact_cost` that presses with 20 N (10 ms). Steps: both continue with what the last step left
-(impulses warm); thread time of rollouts from Python in one thread, by turns, less that of a rollout of one step, the least of 40.
-Jacobians at the states that the rollouts pass: `jac_joint_step` of each from no impulses known (by pose, rates and torques), beside
-`mjd_transitionFD` with one-sided differences (by pose and rates), which steps from warm forces.
+The acrylic cube of docs/examples/contact with eight corners (h = 1/148 s, friction 0.18), Solo of stand.py there (5 ms),
+Baxter's arm of `contact_cost` that presses with 20 N (10 ms). Steps: both continue with what the last step left (impulses
+warm); thread time of rollouts from Python in one thread, by turns, less that of a rollout of one step, the least of 40.
+Jacobians at the states that the rollouts pass: `jac_joint_step` of each from no impulses known (by pose, rates and
+torques), beside `mjd_transitionFD` with one-sided differences (by pose and rates), which steps from warm forces.
 """
 
 from __future__ import annotations
@@ -92,7 +92,9 @@ def quadruped(folder: Path) -> Scene:
     robot, h = stand["make"](folder), stand["H"]
     joints = [j.name for j in robot.manifest.robot.joints][6:]
     rest = {name: (-1.4 if "K" in name else 0.7) * (1.0 if name.startswith("F") else -1.0) for name in joints}
-    entries = {f"spring.stiffness.{name}": 6.0 for name in joints} | {f"friction.viscous.{name}": 0.5 for name in joints}
+    entries = {f"spring.stiffness.{name}": 6.0 for name in joints} | {
+        f"friction.viscous.{name}": 0.5 for name in joints
+    }
     entries |= {f"spring.rest.{name}": rest[name] for name in joints}
     entries |= {f"contact.load.{foot}": 9.81 * robot.manifest.robot.total_mass / 4 for foot in stand["FEET"]}
     alpha = robot.alpha.vector(entries)

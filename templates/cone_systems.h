@@ -59,16 +59,17 @@ static int factor(const double *D, double scale, double *LU, Work *w) {
   int i, j, k;
   (void)w;
   for (i = 0; i < N * N; i++) LU[i] = scale * D[i];
-  for (k = 0; k < N; k++) {
+  for (k = N - 1; k >= 0; k--) { /* from the tips of a tree: what branches have nothing to do with each other stays zero */
     double *column = LU + N * k;
     const double inverse = 1.0 / column[k];
     if (!(column[k] > C_CONE_PIVOT * scale * D[k + N * k])) return 1;
     column[k] = inverse;
-    for (i = k + 1; i < N; i++) column[i] *= inverse;
-    for (j = k + 1; j < N; j++) {
+    for (i = 0; i < k; i++) column[i] *= inverse;
+    for (j = 0; j < k; j++) {
       double *other = LU + N * j;
       const double f = other[k];
-      for (i = k + 1; i < N; i++) other[i] -= column[i] * f;
+      if (f == 0.0) continue;
+      for (i = 0; i < k; i++) other[i] -= column[i] * f;
     }
   }
 #endif
@@ -86,12 +87,44 @@ static void factored(const double *LU, double *x) {
   memcpy(x, found, sizeof found);
 #else
   int i, k;
+  for (k = N - 1; k >= 0; k--) {
+    for (i = 0; i < k; i++) x[i] -= LU[i + N * k] * x[k];
+  }
   for (k = 0; k < N; k++) {
+    x[k] *= LU[k + N * k];
     for (i = k + 1; i < N; i++) x[i] -= LU[i + N * k] * x[k];
   }
+#endif
+}
+
+/* The same of `size` columns, by rows of BIG. */
+static void factored_columns(const double *LU, int size, double *X) {
+#if STRAIGHT
+  double x[N];
+  int i, k;
+  for (k = 0; k < size; k++) {
+    for (i = 0; i < N; i++) x[i] = X[BIG * i + k];
+    factored(LU, x);
+    for (i = 0; i < N; i++) X[BIG * i + k] = x[i];
+  }
+#else
+  double row[BIG];
+  int i, j, k;
   for (k = N - 1; k >= 0; k--) {
-    x[k] *= LU[k + N * k];
-    for (i = 0; i < k; i++) x[i] -= LU[i + N * k] * x[k];
+    memcpy(row, X + BIG * k, sizeof row);
+    for (i = 0; i < k; i++) {
+      const double f = LU[i + N * k];
+      if (f == 0.0) continue;
+      for (j = 0; j < size; j++) X[BIG * i + j] -= f * row[j];
+    }
+  }
+  for (k = 0; k < N; k++) {
+    for (j = 0; j < size; j++) row[j] = X[BIG * k + j] *= LU[k + N * k];
+    for (i = k + 1; i < N; i++) {
+      const double f = LU[i + N * k];
+      if (f == 0.0) continue;
+      for (j = 0; j < size; j++) X[BIG * i + j] -= f * row[j];
+    }
   }
 #endif
 }
@@ -108,23 +141,26 @@ static int prepare_columns(Stage *s, int size, Work *w) {
   }
   if (s->columns) return 0;
   for (k = 0; k < ROWS; k++) {
-    for (i = 0; i < N; i++) X[N * k + i] = along[k + ROWS * i];
+    for (i = 0; i < N; i++) X[BIG * i + k] = along[k + ROWS * i];
   }
 #if SIDES
   for (k = 0; k < SIDES && at < size; k++) {
     if (s->far[k]) continue;
-    memset(X + N * at, 0, N * sizeof(double));
-    X[N * at++ + side_of[k]] = side_slope[k];
+    for (i = 0; i < N; i++) X[BIG * i + at] = 0.0;
+    X[BIG * side_of[k] + at++] = side_slope[k];
   }
 #endif
 #if CONTACTS
   for (k = 0; k < CONTACTS && at < size; k++) {
+    const double *J = (s->end ? w->J : w->J0) + N * touch_row[k];
+    int r;
     if (s->far[SIDES + k]) continue;
-    memcpy(X + N * at, (s->end ? w->J : w->J0) + N * touch_row[k], (size_t)(N * touch_size(k)) * sizeof(double));
-    at += touch_size(k);
+    for (r = 0; r < touch_size(k); r++, at++) {
+      for (i = 0; i < N; i++) X[BIG * i + at] = J[N * r + i];
+    }
   }
 #endif
-  for (k = 0; k < size; k++) factored(LU, X + N * k);
+  factored_columns(LU, size, X);
   s->columns = 1;
   return 0;
 }
@@ -132,10 +168,7 @@ static int prepare_columns(Stage *s, int size, Work *w) {
 /* full = what z, impulses of loops and of what acts, adds to what the coordinates change by without them. */
 static void spread(const Stage *s, const double *z, int size, double *full, const Work *w) {
   int i, k, at = ROWS;
-  memcpy(full, w->free, N * sizeof(double));
-  for (k = 0; k < size; k++) {
-    for (i = 0; i < N; i++) full[i] += w->columns[N * k + i] * z[k];
-  }
+  for (i = 0; i < N; i++) full[i] = w->free[i] + inner(w->columns + BIG * i, z, size);
   memcpy(full + N, z, ROWS * sizeof(double));
   memset(full + BIG, 0, IMPULSES * sizeof(double));
   for (k = 0; k < SIDES && at < size; k++) {
@@ -148,8 +181,8 @@ static void spread(const Stage *s, const double *z, int size, double *full, cons
 #endif
 }
 
-/* x and G of what acts, after a change `full`; the square of its rows and those of the loops. */
-static double ahead(Stage *s, const double *x, const double *impulse, const double *full, Work *w) {
+/* x and G of what acts, after a change `full` by impulses z (0: none); the square of its rows and those of the loops. */
+static double ahead(Stage *s, const double *x, const double *impulse, const double *z, int size, const double *full, Work *w) {
   const double *g = w->gap, *A = w->A, scale = s->end ? 1.0 : 1.0 / s->h[0];
   double sum = 0.0;
   int i, k;
@@ -165,7 +198,10 @@ static double ahead(Stage *s, const double *x, const double *impulse, const doub
   (void)x;
 #endif
 #if CONTACTS
-  for (k = 0; k < CONTACTS; k++) sum += s->far[SIDES + k] ? 0.0 : touch_ahead(s, k, impulse, full, w);
+  for (k = 0; k < CONTACTS; k++) sum += s->far[SIDES + k] ? 0.0 : touch_ahead(s, k, impulse, z, size, full, w);
+#else
+  (void)z;
+  (void)size;
 #endif
   return sum;
 }
@@ -181,7 +217,7 @@ static int change_impulses(const Stage *s, int size, int plain, const double *fu
     for (j = 0; j < size; j++) line[j] = 0.0;
     for (i = 0; i < N; i++) {
       line[size] -= A[k + ROWS * i] * full[i];
-      for (j = 0; j < size; j++) line[j] += A[k + ROWS * i] * X[N * j + i];
+      for (j = 0; j < size; j++) line[j] += A[k + ROWS * i] * X[BIG * i + j];
     }
   }
 #if SIDES
@@ -190,14 +226,14 @@ static int change_impulses(const Stage *s, int size, int plain, const double *fu
     const double G = w->cone[SIDES + k];
     if (s->far[k]) continue;
     line[size] = -w->cone[k] - (plain ? G * full[side_of[k]] : 0.0);
-    for (j = 0; j < size; j++) line[j] = G * X[N * j + side_of[k]];
+    for (j = 0; j < size; j++) line[j] = G * X[BIG * side_of[k] + j];
     line[at++] += 1.0;
   }
 #endif
 #if CONTACTS
   for (k = 0; k < CONTACTS && at < size; k++) {
     if (s->far[SIDES + k]) continue;
-    touch_lines(s, k, size, at, X, plain ? full : 0, K, w);
+    touch_lines(k, size, at, plain, K, w);
     at += touch_size(k);
   }
 #endif
@@ -214,7 +250,7 @@ static int settle(Stage *s, const double *x, const double *impulse, int size, do
   int k, i, j;
   if (s->spent >= DIFFPBD_EVALUATIONS) return 1;
   spread(s, z, size, full, w);
-  sum = ahead(s, x, impulse, full, w);
+  sum = ahead(s, x, impulse, z, size, full, w);
   for (k = 0; k < C_CONE_INNER; k++) {
     double t = 1.0, found = sum;
     if (sum <= least * least) return 0;
@@ -223,7 +259,7 @@ static int settle(Stage *s, const double *x, const double *impulse, int size, do
       for (j = 0; j < size; j++) trial[j] = z[j] + t * change[j];
       if (s->spent >= DIFFPBD_EVALUATIONS) return 1;
       spread(s, trial, size, full, w);
-      found = ahead(s, x, impulse, full, w);
+      found = ahead(s, x, impulse, trial, size, full, w);
       if (found <= (1.0 - 0.2 * t) * sum) break;
     }
     if (!(found < sum)) return sum <= 1e4 * least * least ? 0 : 1;
@@ -249,6 +285,9 @@ static int newton_by_impulses(Stage *s, const double *x, const double *impulse, 
     spread(s, z, size, full, w);
     return 0;
   }
+#if CONTACTS
+  touch_moved(s, size, w);
+#endif
   if (pushes > 0 && !s->apart && s->rows > C_CONE_AHEAD * C_CONE_AHEAD * scale * scale) {
     const double least = (s->end && s->linear ? 0.5 * C_CONE_RESIDUAL : C_CONE_INNER_RESIDUAL) * scale, known = s->least;
     int status = settle(s, x, impulse, size, least, z, full, w);
@@ -266,7 +305,7 @@ static int newton_by_impulses(Stage *s, const double *x, const double *impulse, 
     if (s->spent >= DIFFPBD_EVALUATIONS) return 1;
     memset(z, 0, sizeof z);
     memset(full, 0, (BIG + IMPULSES) * sizeof(double));
-    (void)ahead(s, x, impulse, full, w);
+    (void)ahead(s, x, impulse, 0, size, full, w);
   }
   if (change_impulses(s, size, 1, free, z, w) != 0) return 1;
   spread(s, z, size, full, w);

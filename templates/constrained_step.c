@@ -49,7 +49,7 @@ typedef struct { /* matrices by columns */
   double push[IMPULSES + 1], push_rate[IMPULSES + 1]; /* impulses of limits and contacts in both stages */
   double rho[CONES + 1], cone[2 * SIDES + 1], lead[SIDES + 1], slopes[SIDED ? N * N : 1];
   double system[SIDED ? BIG * (BIG + 1) : 1];
-  double lu[SIDED ? N * N : 1]; /* factors of the slopes, and the columns of impulses solved with them */
+  double lu[SIDED ? N * N : 1]; /* factors of the slopes, and the columns of impulses solved with them, by rows of BIG */
   double columns[SIDED ? N * BIG : 1], free[SIDED ? N : 1], wide[SIDED ? BIG * BIG : 1], change[BIG + IMPULSES + 1];
   double start[BIG + IMPULSES + 1], first[SIDED ? N : 1], known[SIDED ? N : 1];
   double count[SIDED ? 5 : 1]; /* iterations and level of both stages, evaluations */
@@ -63,6 +63,7 @@ typedef struct { /* matrices by columns */
   double stiff_k[STIFF * STIFF + 1], stiff_y[STIFF * N + 1], stiff_by[STIFF + 1];
   double energy[SIDED ? 5 : 1]; /* kinetic at the start, of gravity and of springs at both ends */
   double depth[CONES + 1]; /* of limits and contacts at the start */
+  double moved[TOUCHES * (BIG + 1) + 1]; /* rates of contacts by the columns of impulses, and by what changes without them */
   double before[2 * IMPULSES + 1]; /* impulses of the last step's pose stage, and by how much those of its rate stage were more */
   double shift[BOUNCING ? 2 * CONTACTS : 1]; /* see rebounds.h */
   double seen[BOUNCING ? 3 * CONTACTS : 1], by_seen[BOUNCING ? 10 * CONTACTS : 1];

@@ -203,15 +203,36 @@ static double add_contacts(Stage *s, const double *x, double *impulse, double *F
   return sum;
 }
 
-/* x and G of a contact where impulses and coordinates change by `full`, its rates and gap linearly; returns the square of its row. */
-static double touch_ahead(const Stage *s, int k, const double *impulse, const double *full, Work *w) {
+/* Y times the columns of impulses, and times what changes without them: of every contact that is near. */
+static void touch_moved(const Stage *s, int size, Work *w) {
+  int k, r, i, j;
+  for (k = 0; k < CONTACTS; k++) {
+    for (r = touch_row[k]; r < touch_row[k + 1] && !s->far[SIDES + k]; r++) {
+      const double *Y = (s->end ? w->J : w->by) + N * r;
+      double *moved = w->moved + (BIG + 1) * r, sum[BIG];
+      memset(sum, 0, sizeof sum);
+      for (i = 0; i < N; i++) {
+        const double *X = w->columns + BIG * i, y = Y[i];
+        if (y == 0.0) continue;
+        for (j = 0; j < size; j++) sum[j] += y * X[j];
+      }
+      memcpy(moved, sum, sizeof sum);
+      moved[BIG] = inner(Y, w->free, N);
+    }
+  }
+}
+
+/* x and G of a contact where impulses change by z (0: nothing changes) and coordinates with them, its rates and gap linearly; `full`
+ * has its impulses. Returns the square of its row. */
+static double touch_ahead(const Stage *s, int k, const double *impulse, const double *z, int columns, const double *full, Work *w) {
   const int first = touch_row[k], size = touch_size(k);
-  const double *Y = (s->end ? w->J : w->by) + N * first;
   double law[4], row[3], rate[3] = {0.0, 0.0, 0.0}, pushed[3] = {0.0, 0.0, 0.0}, gap = w->gaps[k], sum = 0.0;
-  int r;
+  int r, j;
   touch_law(s, k, law, w);
   for (r = 0; r < size; r++) {
-    const double change = inner(Y + N * r, full, N);
+    const double *moved = w->moved + (BIG + 1) * (first + r);
+    double change = z != 0 ? moved[BIG] : 0.0;
+    for (j = 0; j < columns && z != 0; j++) change += moved[j] * z[j];
     rate[r] = w->touch[first + r] + (r > 0 || s->end ? change : 0.0);
     if (r == 0 && !s->end) gap += 0.5 * s->h[0] * change;
     pushed[r] = impulse[SIDES + first + r] + full[BIG + SIDES + first + r];
@@ -221,21 +242,22 @@ static double touch_ahead(const Stage *s, int k, const double *impulse, const do
   return sum;
 }
 
-/* Rows of a contact in the system of impulses: δ + G Y (full + columns δ) = −x. */
-static void touch_lines(const Stage *s, int k, int size, int at, const double *columns, const double *full, double *K, const Work *w) {
+/* Rows of a contact in the system of impulses: δ + G Y (free + columns δ) = −x, or (not `plain`) without what is free. */
+static void touch_lines(int k, int size, int at, int plain, double *K, const Work *w) {
   const int first = touch_row[k], rows = touch_size(k);
-  const double *Y = (s->end ? w->J : w->by) + N * first, *G = w->shares + 9 * k, *X = w->x_touch + first;
+  const double *G = w->shares + 9 * k, *X = w->x_touch + first, *moved = w->moved + (BIG + 1) * first;
   int j, q, r;
-  for (j = 0; j <= size; j++) {
-    double by[3];
-    for (r = 0; r < rows; r++) by[r] = j < size ? inner(Y + N * r, columns + N * j, N) : full ? inner(Y + N * r, full, N) : 0.0;
-    for (q = 0; q < rows; q++) {
-      double value = 0.0;
-      for (r = 0; r < rows; r++) value += G[q + rows * r] * by[r];
-      K[(size + 1) * (at + q) + j] = j < size ? value : -X[q] - value;
+  for (q = 0; q < rows; q++) {
+    double *line = K + (size + 1) * (at + q), value = 0.0;
+    for (r = 0; r < rows && plain; r++) value += G[q + rows * r] * moved[(BIG + 1) * r + BIG];
+    line[size] = -X[q] - value;
+    for (j = 0; j < size; j++) line[j] = G[q] * moved[j];
+    for (r = 1; r < rows; r++) {
+      const double share = G[q + rows * r], *more = moved + (BIG + 1) * r;
+      for (j = 0; j < size; j++) line[j] += share * more[j];
     }
+    line[at + q] += 1.0;
   }
-  for (q = 0; q < rows; q++) K[(size + 1) * (at + q) + at + q] += 1.0;
 }
 
 /* Adds a contact to the system of coordinates; leaves G Y. What three rows do is added before it is stored, in the order of rows. */

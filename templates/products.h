@@ -1,6 +1,6 @@
 /* Products of vectors and of matrices by columns. */
 
-#if ROWS || CONTACTS || FLOATING
+#if ROWS || SIDED || FLOATING
 static double inner(const double *x, const double *y, int n) {
   double result = 0.0;
   int k;
