@@ -47,7 +47,7 @@ def _instructions(folder: Path, manifest: Manifest) -> str:
         used = Library(folder, manifest).instructions
     except InputError as error:
         return f"instruction sets: none, the library does not open ({error})"
-    return f"instruction sets: {used} ({PATH_VARIABLE}={PORTABLE}: the same bits on every machine)"
+    return f"instruction sets: {used} (set {PATH_VARIABLE}={PORTABLE} for the same bits on every machine)"
 
 
 def _parameters(manifest: Manifest, params: str | None, as_json: bool) -> str:
