@@ -68,7 +68,7 @@ def sliding(robot: Robot) -> tuple[Any, Any, Any]:
 
 
 def test_a_rollout_goes_on_as_it_came() -> None:
-    """Impulses that change alike from step to step save a third of the evaluations; each step is the one from its start alone."""
+    """Impulses that change alike save a third of the evaluations; each step is the one from its start alone."""
     robot = thrown()
     P, PD, counters = sliding(robot)
     assert counters[5:, 4].mean() < 5.0  # 6.0 from the last impulses as they are
