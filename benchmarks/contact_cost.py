@@ -43,21 +43,18 @@ class Cost:
     most: int
 
 
-def arms(folder: Path) -> tuple[Robot, Robot]:
-    """Without the contact, and with it."""
-    recipe = f'base = "torso"\ntip = "{LINK}"\nsprings = []\n'
-    touching = (
-        '[[plane]]\nname = "table"\npoint = [0, 0, 0]\nnormal = [0, 0, 1]\n'
-        f'[[contact]]\nname = "tip"\nlink = "{LINK}"\npoint = {list(PLACE)}\nradius = {RADIUS}\nagainst = "table"\n'
-        f"friction = {FRICTION}\n"
-    )
-    made = []
-    for name, more in (("free_arm", ""), ("touching_arm", touching)):
-        (folder / f"{name}.toml").write_text(f'name = "{name}"\nurdf = "{source()}"\n{recipe}{more}')
-        made.append(
-            load(generate(str(folder / f"{name}.toml"), out=folder / name, functions=("joint_step", "rollout")).folder)
-        )
-    return made[0], made[1]
+TOUCHING = (
+    '[[plane]]\nname = "table"\npoint = [0, 0, 0]\nnormal = [0, 0, 1]\n'
+    f'[[contact]]\nname = "tip"\nlink = "{LINK}"\npoint = {list(PLACE)}\nradius = {RADIUS}\nagainst = "table"\n'
+    f"friction = {FRICTION}\n"
+)
+
+
+def arm(folder: Path, name: str, more: str = TOUCHING) -> Robot:
+    """With the contact, or with what `more` of a recipe says."""
+    recipe = folder / f"{name}.toml"
+    recipe.write_text(f'name = "{name}"\nurdf = "{source()}"\nbase = "torso"\ntip = "{LINK}"\nsprings = []\n{more}')
+    return load(generate(str(recipe), out=folder / name, functions=("joint_step", "rollout")).folder)
 
 
 def source() -> Path:
@@ -74,11 +71,11 @@ class Scene:
     height: float
 
 
-def scenes(free: Robot, touching: Robot) -> list[Scene]:
-    rng, n = np.random.default_rng(0), free.n
+def scenes(touching: Robot) -> list[Scene]:
+    rng, n = np.random.default_rng(0), touching.n
     level = float(np.ravel(touching.contact_gap(START))[0])
     J = np.reshape(touching.contact_jacobian(START), (3, n))
-    held, moving, still = np.tile(free.gravity(START), (STEPS, 1)), 0.3 * rng.standard_normal(n), np.zeros(n)
+    held, moving, still = np.tile(touching.gravity(START), (STEPS, 1)), 0.3 * rng.standard_normal(n), np.zeros(n)
     random = 2.0 * np.random.default_rng(1).standard_normal((STEPS, n))
     return [
         Scene("flight", moving, held, level - 5.0),
@@ -94,9 +91,9 @@ def viscous(robot: Robot) -> dict[str, float]:
 
 def costs(folder: Path) -> list[Cost]:
     """Of every scene; generates two arms in `folder`."""
-    free, touching = arms(folder)
+    free, touching = arm(folder, "free_arm", ""), arm(folder, "touching_arm")
     watch, timed, found = stopwatch(folder), [Timed(robot, None, folder) for robot in (free, touching)], []
-    for scene in scenes(free, touching):
+    for scene in scenes(touching):
         alphas = [{**viscous(robot)} for robot in (free, touching)]
         alphas[1]["plane.height.table"] = scene.height
         P, PD = touching.rollout(START, scene.pd, scene.U, h=H, alpha=alphas[1])
@@ -119,8 +116,8 @@ def costs(folder: Path) -> list[Cost]:
     return found
 
 
-def mujoco_step(scene: Scene) -> float:
-    """Mean time [µs] of MuJoCo's step along the scene, the least of some runs."""
+def twin(height: float) -> Any:
+    """MuJoCo's model of the arm over its table."""
     import mujoco
 
     spec = mujoco.MjSpec.from_file(str(source()))
@@ -129,10 +126,18 @@ def mujoco_step(scene: Scene) -> float:
         spec.delete(geom)
     plane, ball = mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_SPHERE
     friction = [FRICTION, 0, 0]
-    spec.worldbody.add_geom(type=plane, size=[5, 5, 0.1], pos=[0, 0, scene.height], friction=friction)
+    spec.worldbody.add_geom(type=plane, size=[5, 5, 0.1], pos=[0, 0, height], friction=friction)
     spec.body(LINK).add_geom(type=ball, size=[RADIUS, 0, 0], pos=list(PLACE), friction=friction, mass=0)
     model = spec.compile()
     model.dof_damping[:] = VISCOUS
+    return model
+
+
+def mujoco_step(scene: Scene) -> float:
+    """Mean time [µs] of MuJoCo's step along the scene, the least of some runs."""
+    import mujoco
+
+    model = twin(scene.height)
     data, best = mujoco.MjData(model), np.inf
     for _ in range(5):
         mujoco.mj_resetData(model, data)

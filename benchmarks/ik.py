@@ -12,7 +12,7 @@ import ctypes
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -80,6 +80,10 @@ class Goals:
             poses.append(data.oMf[frame].copy())
         starts = rng.uniform(lower, upper, (count, len(joints)))
         return cls(model, frame, model.lowerPositionLimit, model.upperPositionLimit, poses, starts)
+
+    def first(self, count: int) -> Goals:
+        """The first `count` of them."""
+        return replace(self, poses=self.poses[:count], starts=self.starts[:count])
 
     def misses(self, data: Any, k: int, q: Array) -> tuple[float, float]:
         pin.framesForwardKinematics(self.model, data, q)
@@ -152,8 +156,7 @@ def stepped(name: str, goals: Goals, count: int, solver: Callable[[int], tuple[C
             if best[0] <= 0.5 * CLOSE:
                 break
         q[k], told[k], seconds[k] = best[1], best[0] <= CLOSE, time.thread_time() - begun - judged
-    part = Goals(goals.model, goals.frame, goals.lower, goals.upper, goals.poses[:count], goals.starts[:count])
-    return part.judge(name, q, seconds, told)
+    return goals.first(count).judge(name, q, seconds, told)
 
 
 def pink_row(case: Case, goals: Goals, count: int) -> Any:
@@ -252,8 +255,10 @@ def main() -> None:
         folder = build / case.name
         robot = diffpbd.generate(case.file, tip=[case.tip], functions=["ik"], out=folder, all=True)
         goals = Goals.of(case, robot.joints, options.goals, build)
-        found = [ours(case, robot, goals, build)]
-        said(case, found[-1])
+        found = []
+        for count in sorted({options.goals, min(options.goals, options.peer_goals or options.goals)}):
+            found.append(ours(case, robot, goals.first(count), build))
+            said(case, found[-1])
         for name, (package, row) in PEERS.items():
             if find_spec(package) is None:
                 print(f"{case.name}: {name} is not installed; its row is left out")

@@ -2,7 +2,8 @@
 
 Kernels by instruction path: operations in the C text, instructions and bytes of code, traffic of the stack, divisions, and
 where llvm-mca is installed its cycles for several processors (of the straight lines of one kernel, once through: dependences
-and ports, no caches, no front end). A step is the kernels of STEP, each once.
+and ports, no caches, no front end). The code of a
+step is the kernels of STEP, each once.
 Functions, where valgrind is installed: instructions and reads that a call comes to, and its misses of instruction caches of 32
 and 64 KB. Counts scatter by nothing, so a change of one in a hundred shows.
 """
@@ -35,8 +36,10 @@ PATHS = {
     "4 lanes": "joint_step_lanes4.c",
     "8 lanes": "joint_step_lanes8.c",
 }
-STEP = ("start", "residual", "newton", "chord", "solve", "end", "velocity")
-KERNELS = (*STEP, "jacobian", "assembly", "onward")
+STEP = ("start", "reach", "newton_after", "chord_after", "end_after", "velocity")
+"""What stands in memory of a step; `reach` goes before each of the three after it. Of 8 lanes each has its own: WHOLE."""
+WHOLE = ("newton", "chord", "end")
+KERNELS = (*STEP, *WHOLE, "jacobian", "assembly", "onward_after")
 PROCESSORS = ("znver4", "skylake-avx512", "icelake-server")
 CACHES = (32, 64)
 """[KB] Instruction caches that cachegrind is asked for, 8 ways of 64 bytes."""
@@ -79,8 +82,8 @@ def kernels(folder: Path, tool: str | None, processors: Sequence[str], scratch: 
             for processor in processors if tool else ():
                 row[processor], row[f"{processor} ports"] = cycles(tool, processor, counts, scratch)
             rows.append(row)
-            of_step += [row] if name in STEP else []
-        rows.append({"path": path, "kernel": "step", **sums(of_step)})
+            of_step += [row] if name in STEP + WHOLE else []
+        rows.append({"path": path, "kernel": "code of a step", **sums(of_step)})
     return rows
 
 

@@ -5,10 +5,15 @@ excitation took 90 s instead of 7 s of two cores). NumPy reads the variable when
 """
 
 import os
+import sys
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from diffpbd.runtime.cli import main
+try:
+    from diffpbd.runtime.cli import main
+except KeyboardInterrupt:  # Ctrl-C while modules are read, half a second on a busy machine
+    sys.stderr.write("\nInterrupted.\n")
+    raise SystemExit(130) from None
 
 __all__ = ["main"]
 

@@ -21,6 +21,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.base.extras import missing
+from diffpbd.runtime.functions.function import as_array, check_count
 from diffpbd.runtime.functions.parameters import ParameterValues
 from diffpbd.runtime.model.robot import Robot, load
 
@@ -76,11 +77,11 @@ class ReachTask:
             raise InputError(
                 f"Reach: joint {without[0]} has no effort limit, which an action of 1 is a share of; give the description one."
             )
-        for name, value in (("duration", self.duration), ("share", self.share), ("spread", self.spread)):
+        h = self.robot.h if self.h is None else self.h
+        for name, value in (("duration", self.duration), ("share", self.share), ("spread", self.spread), ("h", h)):
             if not 0.0 < value < np.inf:
                 raise InputError(f"Reach: {name} must be finite and above 0, found {value}.")
-        if self.substeps < 1:
-            raise InputError(f"Reach: substeps must be at least 1, found {self.substeps}.")
+        check_count(self.substeps, "Reach", "substeps")
 
     @property
     def step_time(self) -> float:
@@ -118,6 +119,13 @@ class ReachTask:
         middle, half = 0.5 * (lower + upper), np.minimum(0.9 * 0.5 * (upper - lower), self.spread)
         start, goal = middle + half * random.uniform(-1.0, 1.0, (2, self.robot.n))
         return start, goal
+
+    def given(self, action: Any, shape: tuple[int, ...]) -> FloatArray:
+        """Actions of that shape: one for all rows would fit them too, silently."""
+        found = as_array(action, "action", "Reach")
+        if found.shape != shape:
+            raise InputError(f"Reach: action: expected shape {shape}, found {found.shape}.")
+        return found
 
     def torque(self, p: FloatArray, action: FloatArray) -> FloatArray:
         """Torques [N·m or N] (rows, n) at positions p (rows, n), within the effort limits."""
@@ -175,9 +183,8 @@ class ReachVector(VectorEnv):  # type: ignore[misc]  # Gymnasium may not be ther
     def __init__(self, robot: Robot | str | Path, num_envs: int = 1, **options: Any) -> None:
         """Open the robot."""
         self.task = _task(robot, options)
+        check_count(num_envs, "Reach", "num_envs")
         self.num_envs = int(num_envs)
-        if self.num_envs < 1:
-            raise InputError(f"Reach: num_envs must be at least 1, found {num_envs}.")
         self.metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
         self.render_mode = None
         self.single_observation_space, self.single_action_space = self.task.spaces
@@ -194,11 +201,12 @@ class ReachVector(VectorEnv):  # type: ignore[misc]  # Gymnasium may not be ther
     ) -> tuple[Any, dict[str, Any]]:
         """Start all rows anew; `seed` is that of row 0, or one for each."""
         if seed is not None or not self._random:
-            each = (
-                [None if seed is None else seed + k for k in range(self.num_envs)]
-                if not isinstance(seed, Sequence)
-                else seed
-            )
+            many = isinstance(seed, (Sequence, np.ndarray))
+            each = list(seed) if many else [None if seed is None else seed + k for k in range(self.num_envs)]  # type: ignore
+            if len(each) != self.num_envs:
+                raise InputError(
+                    f"Reach: seed: expected a number, or one for each of {self.num_envs} rows, found {len(each)}."
+                )
             self._random = [seeding.np_random(one)[0] for one in each]
         self._restart(np.ones(self.num_envs, dtype=bool))
         return self.task.observed(self._p, self._pd, self._goal), {}
@@ -207,7 +215,7 @@ class ReachVector(VectorEnv):  # type: ignore[misc]  # Gymnasium may not be ther
         """Observations, rewards, terminated, truncated (rows of each) and an empty dictionary."""
         if not self._random:
             raise InputError("Reach: call reset() before step().")
-        action, ended = np.asarray(actions, dtype=float), self._over.copy()
+        action, ended = self.task.given(actions, self._p.shape), self._over.copy()
         p, pd, lost = self.task.moved(self._p, self._pd, action)
         lost &= ~ended
         self._p, self._pd, self._steps = p, pd, self._steps + 1
@@ -244,7 +252,7 @@ class Reach(gymnasium.Env):  # type: ignore[misc]  # Gymnasium may not be there
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Observation (3 n,), reward, terminated, truncated, and an empty dictionary."""
-        row = np.asarray(action, dtype=float)[None]
+        row = self.task.given(action, self._p.shape[1:])[None]
         self._p, self._pd, lost = self.task.moved(self._p, self._pd, row)
         self._steps += 1
         reward = 0.0 if lost[0] else float(self.task.reward(self._p, self._goal, row)[0])

@@ -69,7 +69,7 @@ def _made(of: Pair) -> Callable[..., tuple[Any, Any]]:
     function.defvjp(forward, reverse)
 
     def asked(p: Any, pd: Any, u: Any, h: Any = None, alpha: Any = None) -> tuple[Any, Any]:
-        given = [p, pd, u, of.h if h is None else h, of.alpha if alpha is None else alpha]
+        given = [p, pd, u, of.h if h is None else h, of.alpha(alpha)]
         kind = jnp.result_type(*(x for x in (p, pd, u)), float)
         return function(*(jnp.asarray(x, kind) for x in given))  # type: ignore[no-any-return]
 

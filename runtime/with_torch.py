@@ -39,7 +39,7 @@ def rollout(owner: Any) -> Callable[..., tuple[Any, Any]]:
 def _made(of: Pair) -> Callable[..., tuple[Any, Any]]:
     def function(p: Any, pd: Any, u: Any, h: Any = None, alpha: Any = None) -> tuple[Any, Any]:
         like = {"dtype": p.dtype, "device": p.device}
-        given = [p, pd, u, of.h if h is None else h, of.alpha if alpha is None else alpha]
+        given = [p, pd, u, of.h if h is None else h, of.alpha(alpha)]
         found = _Function.apply(of, *(torch.as_tensor(x, **like) for x in given))
         return found[0], found[1]
 

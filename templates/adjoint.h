@@ -37,6 +37,28 @@ static int assembled(int linear, int first, int steps, const double *P, const do
 #endif
 }
 
+/* y of a step, and what its seed on rates leaves of the seed on its pose. */
+static void pull_seed(int linear, const double *rate_bar, const double *h, const double *pd, const double *p_next,
+                      const double *pd_next, const double *alpha, Work *w) {
+  double *x = w->x, *y = w->y, *seed = w->smooth, *turned = seed + N, *slope = turned + N;
+  int j;
+  inertia_kernel(p_next, alpha, w->model, w->next.record, w->mass, w->kernel);
+  memcpy(turned, rate_bar, N * sizeof(double));
+  if (linear) {
+    pull_rate(pd, h, pd_next, alpha, turned, turned, w);
+    for (j = 0; j < N; j++) y[j] += turned[j];
+  } else {
+    subtract_pulled(w->mass, -h[0], x, turned);
+#if VARYING
+    for (j = 0; j < N; j++) turned[j] -= w->shed[j];
+#endif
+    pull_rate(pd, h, pd_next, alpha, turned, y, w);
+    for (j = 0; j < N; j++) turned[j] = y[j] - x[j];
+  }
+  momentum_slope_kernel(p_next, pd_next, turned, w->next.record, alpha, w->model, slope, w->kernel);
+  for (j = 0; j < N; j++) seed[j] -= h[0] * slope[j];
+}
+
 /* Pulls seeds on a trajectory (N x (steps + 1)) back to its start and its torques; adds to alpha_bar and h_bar where they are
  * asked for. From the last step to the first, the multipliers x of h F and y of h G of a step come from those of the step after
  * it, by one transposed solve; without friction a seed on rates is none but its own node's. */
@@ -45,7 +67,7 @@ static void pull_back(int steps, const double *U, const double *h, const double 
                       double *alpha_bar, double *h_bar, Work *w) {
   const double *model = w->model, *mass = w->mass;
   double *record = w->next.record, *own = w->blocks, *x = w->x, *y = w->y;
-  double *seed = w->smooth, *turned = seed + N, *slope = turned + N;
+  double *seed = w->smooth, *slope = seed + 2 * N;
 #if VARYING
   double *shed = w->shed; /* what the coefficients of friction make of the rates a step starts from */
 #endif
@@ -72,21 +94,7 @@ static void pull_back(int steps, const double *U, const double *h, const double 
       const double *sought = w->sought + (k - first) * 2 * N;
       for (j = 0; j < N; j++) y[j] += sought[j], seed[j] -= h[0] * sought[N + j];
     } else if (!linear || largest(rate_bar) != 0.0) {
-      inertia_kernel(p_next, alpha, model, record, w->mass, w->kernel);
-      memcpy(turned, rate_bar, N * sizeof(double));
-      if (linear) {
-        pull_rate(pd, h, pd_next, alpha, turned, turned, w);
-        for (j = 0; j < N; j++) y[j] += turned[j];
-      } else {
-        subtract_pulled(mass, -h[0], x, turned);
-#if VARYING
-        for (j = 0; j < N; j++) turned[j] -= shed[j];
-#endif
-        pull_rate(pd, h, pd_next, alpha, turned, y, w);
-        for (j = 0; j < N; j++) turned[j] = y[j] - x[j];
-      }
-      momentum_slope_kernel(p_next, pd_next, turned, record, alpha, model, slope, w->kernel);
-      for (j = 0; j < N; j++) seed[j] -= h[0] * slope[j];
+      pull_seed(linear, rate_bar, h, pd, p_next, pd_next, alpha, w);
     }
     own = w->blocks + (ready ? (k - first) * BLOCKS : 0);
     if (!ready) assembly_kernel(p, p_next, h, alpha, model, own + B_D, own + B_FACTORS, own + B_K0, own + B_K1, w->kernel);

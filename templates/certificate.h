@@ -1,28 +1,28 @@
 /* What a step says of itself before it is solved: gaps that are closed already, for `refuted`. */
-static void depths(const double *p, const double *alpha, double *w) {
+static void depths(const double *p, const double *alpha, Work *w) {
   int k;
 #if SIDES
   for (k = 0; k < SIDES; k++) {
     const double gap = side_gap(alpha, p, k);
-    w[W_DEPTH + k] = gap < 0.0 ? w[W_LEAD + k] - gap : 0.0; /* what it is led in by */
+    w->depth[k] = gap < 0.0 ? w->lead[k] - gap : 0.0; /* what it is led in by */
   }
 #else
   (void)p;
   (void)alpha;
 #endif
-  for (k = 0; k < CONTACTS; k++) w[W_DEPTH + SIDES + k] = w[W_GAPS + k] < 0.0 ? -w[W_GAPS + k] : 0.0;
+  for (k = 0; k < CONTACTS; k++) w->depth[SIDES + k] = w->gaps[k] < 0.0 ? -w->gaps[k] : 0.0;
 }
 
 /* Whether impulses of limits and contacts lie outside their cones or anything is deeper than the smoothing lets it be. */
-static int pushed_wrongly(const double *h, const double *alpha, const double *p_next, const double *w) {
-  const double *first = w + W_PUSH, *second = w + W_PUSH_RATE;
+static int pushed_wrongly(const double *h, const double *alpha, const double *p_next, const Work *w) {
+  const double *first = w->push, *second = w->push_rate;
   const double small = C_CERTAIN_IMPULSE * (largest(first, PUSHES) + largest(second, PUSHES));
 #if SIDES || CONTACTS
   int k;
 #endif
 #if SIDES
   for (k = 0; k < SIDES; k++) {
-    if (!(first[k] >= -small && second[k] >= -small && side_gap(alpha, p_next, k) - w[W_LEAD + k] >= -C_CERTAIN_GAP)) return 1;
+    if (!(first[k] >= -small && second[k] >= -small && side_gap(alpha, p_next, k) - w->lead[k] >= -C_CERTAIN_GAP)) return 1;
   }
 #else
   (void)alpha;
@@ -30,8 +30,8 @@ static int pushed_wrongly(const double *h, const double *alpha, const double *p_
 #endif
 #if CONTACTS
   for (k = 0; k < CONTACTS; k++) {
-    const double *law = w + W_LAW + 4 * k, *a = first + SIDES + touch_row[k], *b = second + SIDES + touch_row[k];
-    double smooth = 0.5 * h[0] * law[3], open = w[W_GAPS + k] + C_CERTAIN_GAP;
+    const double *law = w->law + 4 * k, *a = first + SIDES + touch_row[k], *b = second + SIDES + touch_row[k];
+    double smooth = 0.5 * h[0] * law[3], open = w->gaps[k] + C_CERTAIN_GAP;
     if (law[1] > 0.0) open += 2.0 * law[1] * a[0] / h[0];
     if (!(a[0] >= -small && b[0] >= -small)) return 1;
     if (touch_size(k) == 3) {
@@ -53,14 +53,14 @@ static int pushed_wrongly(const double *h, const double *alpha, const double *p_
 
 #if !WRENCHES
 /* What limits and contacts can have given of energy: the smoothing's work, and what pushes out where the start was inside. */
-static double pushes_gave(const double *h, const double *alpha, const double *w) {
-  const double *first = w + W_PUSH, *second = w + W_PUSH_RATE, half = 0.5 * h[0], inverse = 1.0 / h[0];
+static double pushes_gave(const double *h, const double *alpha, const Work *w) {
+  const double *first = w->push, *second = w->push_rate, half = 0.5 * h[0], inverse = 1.0 / h[0];
   double given = 0.0;
 #if SIDES || CONTACTS
   int k;
 #endif
 #if SIDES
-  for (k = 0; k < SIDES; k++) given += 2.0 * (first[k] * w[W_DEPTH + k] * inverse + half * alpha[LIMIT_LOAD] * alpha[LIMIT_SLIP]);
+  for (k = 0; k < SIDES; k++) given += 2.0 * (first[k] * w->depth[k] * inverse + half * alpha[LIMIT_LOAD] * alpha[LIMIT_SLIP]);
 #endif
   (void)alpha;
   (void)second;
@@ -69,10 +69,10 @@ static double pushes_gave(const double *h, const double *alpha, const double *w)
   (void)inverse;
 #if CONTACTS
   for (k = 0; k < CONTACTS; k++) {
-    const double *law = w + W_LAW + 4 * k, *a = first + SIDES + touch_row[k], *b = second + SIDES + touch_row[k];
+    const double *law = w->law + 4 * k, *a = first + SIDES + touch_row[k], *b = second + SIDES + touch_row[k];
     const double smooth = half * law[3] * (touch_size(k) == 3 ? 2.0 * law[0] : 1.0);
-    if (law[1] > 0.0 && w[W_GAPS + k] < 0.0) given -= 2.0 * inverse * b[0] * w[W_GAPS + k];
-    given += 2.0 * (a[0] * w[W_DEPTH + SIDES + k] * inverse + smooth * law[2]);
+    if (law[1] > 0.0 && w->gaps[k] < 0.0) given -= 2.0 * inverse * b[0] * w->gaps[k];
+    given += 2.0 * (a[0] * w->depth[SIDES + k] * inverse + smooth * law[2]);
   }
 #endif
   return given;
@@ -84,8 +84,8 @@ static double pushes_gave(const double *h, const double *alpha, const double *w)
  * the norm of the inertia, of that change (its square: change of rates times change of momenta) and of the momenta themselves. */
 static double may_be_off(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                          const double *alpha, const double *p_next, const double *pd_next, double turned, double most,
-                         const double *w) {
-  const double *M = w + W_MASS, *energy = w + W_ENERGY, *terms = w + W_TERMS, inverse = 1.0 / h[0], half = 0.5 * h[0];
+                         const Work *w) {
+  const double *M = w->mass, *energy = w->energy, *terms = w->terms, inverse = 1.0 / h[0], half = 0.5 * h[0];
   double off = pushes_gave(h, alpha, w), change = 0.0;
   int i, j;
   for (j = 0; j < N; j++) {
@@ -113,7 +113,7 @@ static double may_be_off(const double *p, const double *pd, const double *u, con
  * no more than one body's is (`most_off`), which is as far as the equations have one end: sin(turn) = h rate. Rows are closed.
  * Nothing but torques, gravity and springs gives energy; by how much it may be off is asked only where it does not fall. */
 static int refuted(const double *p, const double *pd, const double *u, const double *kick, const double *h, const double *alpha,
-                   const double *p_next, const double *pd_next, double *w) {
+                   const double *p_next, const double *pd_next, Work *w) {
   const double half = 0.5 * h[0];
 #if BOUNCING
   const double most_off = rebounding(w) ? C_BOUNCED_OFF : C_MOST_OFF;
@@ -121,7 +121,7 @@ static int refuted(const double *p, const double *pd, const double *u, const dou
   const double most_off = C_MOST_OFF;
 #endif
 #if !WRENCHES
-  const double *M = w + W_MASS, *energy = w + W_ENERGY;
+  const double *M = w->mass, *energy = w->energy;
   double kinetic = 0.0, given = 0.0, turned = 0.0, most;
 #endif
   int i, j;
@@ -145,11 +145,11 @@ static int refuted(const double *p, const double *pd, const double *u, const dou
   for (j = 0; j < ROWS; j++) {
     double rate = 0.0, size = 0.0;
     for (i = 0; i < N; i++) {
-      const double part = w[W_A + j + ROWS * i] * pd_next[i];
+      const double part = w->A[j + ROWS * i] * pd_next[i];
       rate += part;
       size += fabs(part);
     }
-    if (!(fabs(w[W_GAP + j]) <= C_OPEN && fabs(rate) <= C_RATE_LEFT * (1.0 + size))) return 1;
+    if (!(fabs(w->gap[j]) <= C_OPEN && fabs(rate) <= C_RATE_LEFT * (1.0 + size))) return 1;
   }
 #endif
   if (pushed_wrongly(h, alpha, p_next, w) != 0) return 1;

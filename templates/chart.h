@@ -3,9 +3,17 @@
 #define CHART_INCLUDED
 #include "paths.h"
 
+/* CHART(f)(...) calls the one for the instruction set in use. */
+#if defined(DISPATCHED) && CHART_PATHS
+#define CHART_OF(name, path) ROBOT(JOINED(JOINED(chart_, name), path))
+#define CHART(name) (ROBOT(path_kernel)() == PORTABLE ? CHART_OF(name, _portable) : CHART_OF(name, _v3))
+#define FUNCTION(type, name, arguments) HIDDEN type CHART_OF(name, _portable) arguments; HIDDEN type CHART_OF(name, _v3) arguments
+#else
 #define CHART(name) ROBOT(JOINED(chart_, name))
-#define STATE_FUNCTION(name) HIDDEN int CHART(name)(const double *const *in, double *const *out, double *work)
-#define STEPS_FUNCTION(name) HIDDEN int CHART(name)(int steps, const double *const *in, double *const *out, double *work)
+#define FUNCTION(type, name, arguments) HIDDEN type CHART(name) arguments
+#endif
+#define STATE_FUNCTION(name) FUNCTION(int, name, (const double *const *in, double *const *out, double *work))
+#define STEPS_FUNCTION(name) FUNCTION(int, name, (int steps, const double *const *in, double *const *out, double *work))
 
 STATE_FUNCTION(joint_step);
 STATE_FUNCTION(jac_joint_step);
@@ -23,7 +31,7 @@ STEPS_FUNCTION(rollout);
 STEPS_FUNCTION(rollout_impulses);
 STEPS_FUNCTION(vjp_trajectory);
 STEPS_FUNCTION(vjp_rollout);
-HIDDEN int CHART(onward)(int first, const double *const *in, double *const *out, double *work);
-HIDDEN void CHART(note)(int k, const double *h, double *const *out, const double *w);
+STEPS_FUNCTION(onward);
+FUNCTION(void, note, (int k, const double *h, double *const *out, const double *w));
 
 #endif

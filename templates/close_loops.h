@@ -3,14 +3,14 @@
 /* What close_loops moves, in w: the pose that is asked for and the coordinates that are kept. */
 typedef struct {
   const double *target, *fixed, *alpha;
-  double *w;
+  Work *w;
 } Closing;
 
 /* The rows at p in w, without those that stay open and without motions that are kept; the sum of their squares. */
 static double gaps(const Closing *c, const double *p, int kept) {
-  double *g = c->w + W_GAP, *A = c->w + W_ALL;
+  double *g = c->w->gap, *A = c->w->all;
   int i, j;
-  closing_kernel(p, c->alpha, g, A, c->w + W_KERNEL);
+  closing_kernel(p, c->alpha, g, A, c->w->kernel);
 #if SLACK
   for (i = 0; i < ALL; i++) {
     if (slack[i] == 0.0) continue;
@@ -25,9 +25,9 @@ static double gaps(const Closing *c, const double *p, int kept) {
 }
 
 /* A A^T = L L^T, rows in the order of falling pivots, up to the one that is `share` of the first: how many there are. */
-static int factor_rows(double share, int *order, double *w) {
-  double *K = w + W_DENSE, first = 0.0;
-  const double *A = w + W_ALL;
+static int factor_rows(double share, int *order, Work *w) {
+  double *K = w->dense, first = 0.0;
+  const double *A = w->all;
   int i, j, k;
   for (i = 0; i < ALL; i++) {
     order[i] = i;
@@ -74,9 +74,9 @@ static int factor_rows(double share, int *order, double *w) {
 }
 
 /* x = A^T (A A^T)^-1 b of the rows that `factor_rows` took. */
-static void least_change(const double *b, int rank, const int *order, double *x, double *w) {
-  const double *L = w + W_DENSE;
-  double *z = w + W_RHS, y[ALL];
+static void least_change(const double *b, int rank, const int *order, double *x, Work *w) {
+  const double *L = w->dense;
+  double *z = w->rhs, y[ALL];
   int i, k;
   for (k = 0; k < rank; k++) {
     z[k] = b[order[k]];
@@ -88,15 +88,16 @@ static void least_change(const double *b, int rank, const int *order, double *x,
     z[k] /= L[k + ALL * k];
   }
   for (k = 0; k < ALL; k++) y[order[k]] = k < rank ? z[k] : 0.0;
-  product_transposed(w + W_ALL, y, N, ALL, 1, 1.0, 0.0, x);
+  product_transposed(w->all, y, N, ALL, 1, 1.0, 0.0, x);
 }
 
 /* Gauss-Newton with least change on all rows, from p; 1 where it ends in a closed pose. */
 static int land_closed(const Closing *c, double *p) {
-  double *w = c->w, *best = w + W_GUESS, *change = w + W_TRIAL, *g = w + W_GAP, step = 1.0, left = 0.0;
+  Work *const w = c->w;
+  double *best = w->guess, *change = w->trial, *g = w->gap, step = 1.0, left = 0.0;
   int order[ALL], k, j;
   memcpy(best, p, N * sizeof(double));
-  for (k = 0; k < MAX_CLOSE; k++) {
+  for (k = 0; k < C_MAX_CLOSE; k++) {
     double longest;
     const double size = gaps(c, p, 1);
     if (!(size < C_HUGE)) break;
@@ -115,13 +116,13 @@ static int land_closed(const Closing *c, double *p) {
     for (j = 0; j < N; j++) p[j] = best[j] - step * longest * change[j];
   }
   memcpy(p, best, N * sizeof(double));
-  closing_kernel(p, c->alpha, g, w + W_ALL, w + W_KERNEL);
+  closing_kernel(p, c->alpha, g, w->all, w->kernel);
   return openness(g) <= C_CLOSED;
 }
 
 /* Whether as many rows are independent at p as along the motion: where the others tell too little, a closed pose says nothing of
  * how the mechanism moves. */
-static int told(const double *p, const double *alpha, double *w) {
+static int told(const double *p, const double *alpha, Work *w) {
   int order[ALL];
   Closing c;
   c.target = c.fixed = 0, c.alpha = alpha, c.w = w;
@@ -139,14 +140,15 @@ static double far_off(const Closing *c, const double *p) {
 /* From a closed pose along the motion to where it is nearest to the target: a descent whose steps are as long as the last two
  * slopes say. Returns the square of the distance. */
 static double slide(const Closing *c, double *p) {
-  double *w = c->w, *slope = w + W_GRADIENT, *last = w + W_DIRECTION, *moved = w + W_CORRECTION, *normal = w + W_MOMENTUM;
-  double *q = w + W_BAR + 2 * N, y[ALL], here = far_off(c, p), step = 1.0;
+  Work *const w = c->w;
+  double *slope = w->gradient, *last = w->direction, *moved = w->correction, *normal = w->momentum;
+  double *q = w->bar + 2 * N, y[ALL], here = far_off(c, p), step = 1.0;
   int order[ALL], k, j, tries;
-  for (k = 0; k < MAX_SLIDE; k++) {
+  for (k = 0; k < C_MAX_SLIDE; k++) {
     double square, curved = 0.0, along = 0.0;
     (void)gaps(c, p, 1);
     for (j = 0; j < N; j++) slope[j] = c->fixed[j] != 0.0 ? 0.0 : c->target[j] - p[j];
-    product(w + W_ALL, slope, ALL, N, 1, 1.0, 0.0, y);
+    product(w->all, slope, ALL, N, 1, 1.0, 0.0, y);
     least_change(y, factor_rows(C_CLOSE_SHARE, order, w), order, normal, w);
     for (j = 0; j < N; j++) slope[j] -= normal[j];
     if (!(largest(slope, N) > C_CLOSE_SLOPE)) break;
@@ -177,26 +179,27 @@ static double slide(const Closing *c, double *p) {
 
 /* From the pose itself; where that does not close, or far away, from others too, ever further off, and the nearest is taken. */
 HIDDEN int STEP(close_loops)(const double *const *in, double *const *out, double *work) {
-  double *p = work + W_BAR, *found = work + W_BAR + N, least = C_HUGE;
+  Work *const w = (Work *)(void *)work;
+  double *p = w->bar, *found = w->bar + N, least = C_HUGE;
   int status = 13, k, j;
   Closing c;
-  c.target = in[0], c.fixed = in[1], c.alpha = in[2], c.w = work;
+  c.target = in[0], c.fixed = in[1], c.alpha = in[2], c.w = w;
   memcpy(out[0], in[0], N * sizeof(double));
   if (!(largest(in[0], N) < C_HUGE)) return 13;
-  for (k = 0; k < MAX_STARTS; k++) {
+  for (k = 0; k < C_MAX_STARTS; k++) {
     double distance;
     for (j = 0; j < N; j++) {
       double x = 0.5 + k * start_weyl[j];
       x -= floor(x);
       p[j] = in[0][j];
-      if (in[1][j] == 0.0) p[j] += start_spread[j] * (2.0 * x - 1.0) * k / (MAX_STARTS - 1.0);
+      if (in[1][j] == 0.0) p[j] += start_spread[j] * (2.0 * x - 1.0) * k / (C_MAX_STARTS - 1.0);
     }
     if (!land_closed(&c, p)) continue;
     if (k == 0 && far_off(&c, p) == 0.0) return 0;
     for (j = 0; j < N; j++) {
       if (start_turns[j] && in[1][j] == 0.0) p[j] -= FULL_TURN * floor((p[j] - in[0][j]) / FULL_TURN + 0.5);
     }
-    if (!told(p, c.alpha, work)) {
+    if (!told(p, c.alpha, w)) {
       if (status == 13) status = 10;
       continue;
     }

@@ -1,44 +1,69 @@
 /* Contacts: rows of contact k are from touch_row[k] on, the normal, then with friction two across. */
 static int touch_size(int k) { return touch_row[k + 1] - touch_row[k]; }
 
-static void touch_law(const Stage *s, int k, double *law, const double *w) {
-  memcpy(law, w + W_LAW + 4 * k, 4 * sizeof(double));
+static void touch_law(const Stage *s, int k, double *law, const Work *w) {
+  memcpy(law, w->law + 4 * k, 4 * sizeof(double));
   if (law[3] < s->least) law[3] = s->least;
 }
 
 static void touch_cone(int k, const double *impulse, const double *rate, const double *gap, const double *h, const double *law,
-                       const double *rho, double *row, double *x, double *G, double *w) {
+                       const double *rho, double *row, double *x, double *G, Work *w) {
 #if ROUGH_ALL
   (void)k;
-  contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w + W_KERNEL);
+  contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w->kernel);
 #elif !ROUGH_ANY
   (void)k;
-  smooth_contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w + W_KERNEL);
+  smooth_contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w->kernel);
 #else
-  if (touch_size(k) == 3) contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w + W_KERNEL);
-  else smooth_contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w + W_KERNEL);
+  if (touch_size(k) == 3) contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w->kernel);
+  else smooth_contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w->kernel);
 #endif
+}
+
+/* Rows of a contact times x, in their places. */
+static void touch_rates(int k, const double *rows, const double *x, double *product) {
+  const double *J = rows + N * touch_row[k];
+  double *y = product + touch_row[k];
+  int j;
+#if ROUGH_ANY
+  if (touch_size(k) == 3) {
+    double a = 0.0, b = 0.0, c = 0.0;
+    for (j = 0; j < N; j++) {
+      a += J[j] * x[j];
+      b += J[N + j] * x[j];
+      c += J[2 * N + j] * x[j];
+    }
+    y[0] = a;
+    y[1] = b;
+    y[2] = c;
+    return;
+  }
+#endif
+  for (j = 0, y[0] = 0.0; j < N; j++) y[0] += J[j] * x[j];
 }
 
 /* The contacts of a stage at x: gaps, rows J, what rows change by with the coordinates (Y, the turning of the tangents at the end as it
  * was last worked out), and the rates of surfaces against each other, of the pose stage across alone. */
-static void touch(const Stage *s, const double *x, double *w) {
-  double *J = w + W_J, *Y = w + W_BY, *rate = w + W_TOUCH, *turn = w + W_TURN;
-  const double *J0 = w + W_J0;
+static void touch(const Stage *s, const double *x, Work *w) {
+  double *J = w->J, *Y = w->by, *rate = w->touch, *turn = w->turn;
+  const double *J0 = w->J0;
   int r, j, k;
   if (s->end != 0) {
-    for (r = 0; r < TOUCHES; r++) rate[r] = inner(J + N * r, x, N);
+    for (k = 0; k < CONTACTS; k++) touch_rates(k, J, x, rate);
 #if BOUNCING
-    for (k = 0; k < CONTACTS; k++) rate[touch_row[k]] -= w[W_SHIFT + 2 * k + 1];
+    for (k = 0; k < CONTACTS; k++) rate[touch_row[k]] -= w->shift[2 * k + 1];
 #endif
     return;
   }
-  touch_kernel(x, w + W_SIGN, s->alpha, w + W_MODEL, w + W_GAPS, J, w + W_KERNEL);
+  touch_kernel(x, w->sign, s->alpha, w->model, w->gaps, J, w->kernel);
   for (k = 0; k < CONTACTS; k++) {
     const double half = 0.5 / s->h[0], twice = 2.0 / s->h[0];
     for (j = 0, r = N * touch_row[k]; j < N; j++) Y[r + j] = twice * J[r + j];
     rate[touch_row[k]] = 0.0;
     for (r = touch_row[k] + 1; r < touch_row[k + 1]; r++) {
+#if FLOATING
+      for (j = N * r; j < N * r + N; j++) Y[j] = half * (J0[j] + J[j]) + turn[j];
+#else
       double sum = 0.0;
       for (j = 0; j < N; j++) {
         const double value = half * (J0[N * r + j] + J[N * r + j]);
@@ -46,19 +71,20 @@ static void touch(const Stage *s, const double *x, double *w) {
         Y[N * r + j] = value + turn[N * r + j];
       }
       rate[r] = sum;
+#endif
     }
   }
 #if FLOATING
-  slid_kernel(s->p, x, J0, J, s->h, rate, w + W_KERNEL);
+  slid_kernel(s->p, x, J0, J, s->h, rate, w->kernel);
 #endif
 #if BOUNCING
-  for (k = 0; k < CONTACTS; k++) rate[touch_row[k]] -= w[W_SHIFT + 2 * k];
+  for (k = 0; k < CONTACTS; k++) rate[touch_row[k]] -= w->shift[2 * k];
 #endif
 }
 
 /* What rates across change by as the tangents at the end turn, at the x of `touch`, where any is near; it goes with D. */
-static void touch_turning(const Stage *s, const double *x, double *w) {
-  double *turn = w + W_TURN, moved = 0.0;
+static void touch_turning(const Stage *s, const double *x, Work *w) {
+  double *turn = w->turn, moved = 0.0;
   int k, j, near = 0;
   for (j = 0; j < N; j++) {
     if (FLAT && !turning[j]) continue; /* tangents of a plane that stands turn as bodies do */
@@ -66,13 +92,13 @@ static void touch_turning(const Stage *s, const double *x, double *w) {
   }
   for (k = 0; k < CONTACTS; k++) near += !s->far[SIDES + k] && touch_size(k) == 3;
   if (near == 0 || moved < C_CONE_TURN) return;
-  touch_slopes_kernel(s->p, x, w + W_SIGN, w + W_J0, s->h, s->alpha, turn, w + W_KERNEL);
+  touch_slopes_kernel(s->p, x, w->sign, w->J0, s->h, s->alpha, turn, w->kernel);
   for (k = 0; k < CONTACTS; k++) {
-    double *Y = w + W_BY + N * touch_row[k];
+    double *Y = w->by + N * touch_row[k];
     const double half = 0.5 / s->h[0];
     for (j = 0; j < N; j++) turn[N * touch_row[k] + j] = 0.0;
     for (j = N; j < N * touch_size(k); j++) {
-      const double straight = half * (w[W_J0 + N * touch_row[k] + j] + w[W_J + N * touch_row[k] + j]);
+      const double straight = half * (w->J0[N * touch_row[k] + j] + w->J[N * touch_row[k] + j]);
       Y[j] = turn[N * touch_row[k] + j];
       turn[N * touch_row[k] + j] -= straight;
     }
@@ -80,14 +106,14 @@ static void touch_turning(const Stage *s, const double *x, double *w) {
 }
 
 /* Those of limits' `cold_sides`, none across. */
-static void cold_contacts(Stage *s, const double *x, double most, double *impulse, double *w) {
+static void cold_contacts(Stage *s, const double *x, double most, double *impulse, Work *w) {
   const double half = 0.5 * s->h[0];
   int k;
   touch(s, x, w);
   s->seen = 1;
   memset(impulse, 0, (TOUCHES + CONTACTS) * sizeof(double));
   for (k = 0; k < CONTACTS; k++) {
-    double law[4], kappa, top, away = w[W_GAPS + k] / half + w[W_TOUCH + touch_row[k]];
+    double law[4], kappa, top, away = w->gaps[k] / half + w->touch[touch_row[k]];
     touch_law(s, k, law, w);
     kappa = law[2] * half * law[3];
     top = most * half * law[2];
@@ -96,31 +122,31 @@ static void cold_contacts(Stage *s, const double *x, double most, double *impuls
   }
 }
 
-/* ρ of a contact: the inverse of what an impulse changes its rates by, roughly. */
-static double touch_mass(const Stage *s, int k, const double *J, const double *Y, const double *w) {
+/* ρ of a contact: the inverse of what an impulse changes its rates by, roughly; `inverse`: of D's diagonal. */
+static double touch_mass(const Stage *s, int k, const double *J, const double *Y, const double *inverse) {
   const double scale = s->end ? 1.0 : s->h[0];
   double most = 0.0;
   int r, j;
   for (r = 0; r < touch_size(k); r++) {
     double share = 0.0;
-    for (j = 0; j < N; j++) share += J[N * r + j] * Y[N * r + j] / fabs(w[W_SLOPES + j + N * j]);
+    for (j = 0; j < N; j++) share += J[N * r + j] * Y[N * r + j] * inverse[j];
     if (fabs(share) > most) most = fabs(share);
   }
   return most > 0.0 ? 1.0 / (scale * most) : 1.0;
 }
 
 /* The impulse of a contact that is far, in its place; 0: it is not. One that gives way never is: how open it is, is up to its impulse. */
-static int touch_far(const Stage *s, int k, const double *law, double rho, double *impulse, double *w) {
+static int touch_far(const Stage *s, int k, const double *law, double rho, double *impulse, Work *w) {
   double found[3], by, opening;
-  const double *rate = w + W_TOUCH + touch_row[k], *gap = w + W_GAPS + k;
+  const double *rate = w->touch + touch_row[k], *gap = w->gaps + k;
   if (law[1] > 0.0) return 0;
 #if ROUGH_ALL
-  distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w + W_KERNEL);
+  distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w->kernel);
 #elif !ROUGH_ANY
-  smooth_distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w + W_KERNEL);
+  smooth_distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w->kernel);
 #else
-  if (touch_size(k) == 3) distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w + W_KERNEL);
-  else smooth_distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w + W_KERNEL);
+  if (touch_size(k) == 3) distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w->kernel);
+  else smooth_distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w->kernel);
 #endif
   if (s->apart || !(opening > 0.0 && by <= C_CONE_FAR * rho)) return 0;
   memcpy(impulse, found, (size_t)touch_size(k) * sizeof(double));
@@ -128,19 +154,23 @@ static int touch_far(const Stage *s, int k, const double *law, double rho, doubl
 }
 
 /* Adds what contacts do, as `add_sides`. */
-static double add_contacts(Stage *s, const double *x, double *impulse, double *F, double *w) {
-  const double *along = w + (s->end ? W_J : W_J0), *by = w + (s->end ? W_J : W_BY);
-  double sum = 0.0;
-  int k, i, r, q;
+static double add_contacts(Stage *s, const double *x, double *impulse, double *F, Work *w) {
+  const double *along = (s->end ? w->J : w->J0), *by = (s->end ? w->J : w->by);
+  double inverse[N], sum = 0.0;
+  int k, i, r, q, known = 0;
   if (!s->seen) touch(s, x, w);
   s->seen = 0;
   for (k = 0; k < CONTACTS; k++) {
     const int first = touch_row[k], size = touch_size(k);
     const double *J = along + N * first;
-    double law[4], row[3], *G = w + W_SHARES + 9 * k, *X = w + W_X_TOUCH + first, *rho = w + W_RHO + SIDES + k;
+    double law[4], row[3], *G = w->shares + 9 * k, *X = w->x_touch + first, *rho = w->rho + SIDES + k;
     int far = s->far[SIDES + k];
     touch_law(s, k, law, w);
-    if (rho[0] == 0.0) rho[0] = touch_mass(s, k, J, by + N * first, w);
+    if (rho[0] == 0.0) {
+      for (i = 0; i < N && !known; i++) inverse[i] = 1.0 / fabs(w->slopes[i + N * i]);
+      known = 1;
+      rho[0] = touch_mass(s, k, J, by + N * first, inverse);
+    }
     if (!s->sorted || far) {
       s->far[SIDES + k] = touch_far(s, k, law, rho[0], impulse + first, w);
       if (!s->far[SIDES + k]) s->columns = 0;
@@ -149,17 +179,17 @@ static double add_contacts(Stage *s, const double *x, double *impulse, double *F
     far = s->far[SIDES + k];
 #if ROUGH_ANY
     if (s->apart && size == 3) {
-      double rows[4], *psi = w + W_PSI + 4 * k;
-      apart_kernel(impulse + first, impulse + TOUCHES + k, w + W_TOUCH + first, w + W_GAPS + k, s->h, law, rho, rows, X, G, psi,
-                   row, w + W_KERNEL);
+      double rows[4], *psi = w->psi + 4 * k;
+      apart_kernel(impulse + first, impulse + TOUCHES + k, w->touch + first, w->gaps + k, s->h, law, rho, rows, X, G, psi,
+                   row, w->kernel);
       sum += rows[3] * rows[3];
       for (r = 0; r < 3; r++) psi[1 + r] = row[r];
       memcpy(row, rows, sizeof row);
     } else if (!far) {
-      touch_cone(k, impulse + first, w + W_TOUCH + first, w + W_GAPS + k, s->h, law, rho, row, X, G, w);
+      touch_cone(k, impulse + first, w->touch + first, w->gaps + k, s->h, law, rho, row, X, G, w);
     }
 #else
-    if (!far) touch_cone(k, impulse + first, w + W_TOUCH + first, w + W_GAPS + k, s->h, law, rho, row, X, G, w);
+    if (!far) touch_cone(k, impulse + first, w->touch + first, w->gaps + k, s->h, law, rho, row, X, G, w);
 #endif
     for (q = 0; q < size; q++) sum += far ? 0.0 : row[q] * row[q];
     if (size == 3) {
@@ -173,47 +203,69 @@ static double add_contacts(Stage *s, const double *x, double *impulse, double *F
   return sum;
 }
 
-/* x and G of a contact where impulses and coordinates change by `full`, its rates and gap linearly; returns the square of its row. */
-static double touch_ahead(const Stage *s, int k, const double *impulse, const double *full, double *w) {
+/* Y times the columns of impulses, and times what changes without them: of every contact that is near. */
+static void touch_moved(const Stage *s, int size, Work *w) {
+  int k, r, i, j;
+  for (k = 0; k < CONTACTS; k++) {
+    for (r = touch_row[k]; r < touch_row[k + 1] && !s->far[SIDES + k]; r++) {
+      const double *Y = (s->end ? w->J : w->by) + N * r;
+      double *moved = w->moved + (BIG + 1) * r, sum[BIG];
+      memset(sum, 0, sizeof sum);
+      for (i = 0; i < N; i++) {
+        const double *X = w->columns + BIG * i, y = Y[i];
+        if (y == 0.0) continue;
+        for (j = 0; j < size; j++) sum[j] += y * X[j];
+      }
+      memcpy(moved, sum, sizeof sum);
+      moved[BIG] = inner(Y, w->free, N);
+    }
+  }
+}
+
+/* x and G of a contact where impulses change by z (0: nothing changes) and coordinates with them, its rates and gap linearly; `full`
+ * has its impulses. Returns the square of its row. */
+static double touch_ahead(const Stage *s, int k, const double *impulse, const double *z, int columns, const double *full, Work *w) {
   const int first = touch_row[k], size = touch_size(k);
-  const double *Y = w + (s->end ? W_J : W_BY) + N * first;
-  double law[4], row[3], rate[3] = {0.0, 0.0, 0.0}, pushed[3] = {0.0, 0.0, 0.0}, gap = w[W_GAPS + k], sum = 0.0;
-  int r;
+  double law[4], row[3], rate[3] = {0.0, 0.0, 0.0}, pushed[3] = {0.0, 0.0, 0.0}, gap = w->gaps[k], sum = 0.0;
+  int r, j;
   touch_law(s, k, law, w);
   for (r = 0; r < size; r++) {
-    const double change = inner(Y + N * r, full, N);
-    rate[r] = w[W_TOUCH + first + r] + (r > 0 || s->end ? change : 0.0);
+    const double *moved = w->moved + (BIG + 1) * (first + r);
+    double change = z != 0 ? moved[BIG] : 0.0;
+    for (j = 0; j < columns && z != 0; j++) change += moved[j] * z[j];
+    rate[r] = w->touch[first + r] + (r > 0 || s->end ? change : 0.0);
     if (r == 0 && !s->end) gap += 0.5 * s->h[0] * change;
     pushed[r] = impulse[SIDES + first + r] + full[BIG + SIDES + first + r];
   }
-  touch_cone(k, pushed, rate, &gap, s->h, law, w + W_RHO + SIDES + k, row, w + W_X_TOUCH + first, w + W_SHARES + 9 * k, w);
+  touch_cone(k, pushed, rate, &gap, s->h, law, w->rho + SIDES + k, row, w->x_touch + first, w->shares + 9 * k, w);
   for (r = 0; r < size; r++) sum += row[r] * row[r];
   return sum;
 }
 
-/* Rows of a contact in the system of impulses: δ + G Y (full + columns δ) = −x. */
-static void touch_lines(const Stage *s, int k, int size, int at, const double *columns, const double *full, double *K, const double *w) {
+/* Rows of a contact in the system of impulses: δ + G Y (free + columns δ) = −x, or (not `plain`) without what is free. */
+static void touch_lines(int k, int size, int at, int plain, double *K, const Work *w) {
   const int first = touch_row[k], rows = touch_size(k);
-  const double *Y = w + (s->end ? W_J : W_BY) + N * first, *G = w + W_SHARES + 9 * k, *X = w + W_X_TOUCH + first;
+  const double *G = w->shares + 9 * k, *X = w->x_touch + first, *moved = w->moved + (BIG + 1) * first;
   int j, q, r;
-  for (j = 0; j <= size; j++) {
-    double by[3];
-    for (r = 0; r < rows; r++) by[r] = j < size ? inner(Y + N * r, columns + N * j, N) : full ? inner(Y + N * r, full, N) : 0.0;
-    for (q = 0; q < rows; q++) {
-      double value = 0.0;
-      for (r = 0; r < rows; r++) value += G[q + rows * r] * by[r];
-      K[(size + 1) * (at + q) + j] = j < size ? value : -X[q] - value;
+  for (q = 0; q < rows; q++) {
+    double *line = K + (size + 1) * (at + q), value = 0.0;
+    for (r = 0; r < rows && plain; r++) value += G[q + rows * r] * moved[(BIG + 1) * r + BIG];
+    line[size] = -X[q] - value;
+    for (j = 0; j < size; j++) line[j] = G[q] * moved[j];
+    for (r = 1; r < rows; r++) {
+      const double share = G[q + rows * r], *more = moved + (BIG + 1) * r;
+      for (j = 0; j < size; j++) line[j] += share * more[j];
     }
+    line[at + q] += 1.0;
   }
-  for (q = 0; q < rows; q++) K[(size + 1) * (at + q) + at + q] += 1.0;
 }
 
 /* Adds a contact to the system of coordinates; leaves G Y. What three rows do is added before it is stored, in the order of rows. */
-static void touch_square(const Stage *s, int k, double *K, double *w) {
+static void touch_square(const Stage *s, int k, double *K, Work *w) {
   const int first = touch_row[k];
-  const double *J = w + (s->end ? W_J : W_J0) + N * first, *Y = w + (s->end ? W_J : W_BY) + N * first;
-  const double *G = w + W_SHARES + 9 * k, *X = w + W_X_TOUCH + first;
-  double *GY = w + W_GY + N * first;
+  const double *J = (s->end ? w->J : w->J0) + N * first, *Y = (s->end ? w->J : w->by) + N * first;
+  const double *G = w->shares + 9 * k, *X = w->x_touch + first;
+  double *GY = w->GY + N * first;
   int i, j;
 #if ROUGH_ANY
   if (touch_size(k) == 3) {
@@ -258,15 +310,15 @@ static void touch_product(int k, const double *along, const double *G, const dou
 /* G of the contacts of a stage in its place; adds h J^T G Y to the slope, h J^T G `start` to K, but for contacts in which that is far
  * beyond the slope: its digits would be lost. Those are marked, for `stiffened`, where their rows are few. */
 static void stage_slopes(const Stage *s, const double *h, const double *along, const double *by, const double *start, double *slope,
-                         double *K, double *w) {
+                         double *K, Work *w) {
   const int stage = s->end != 0;
-  const double *impulses = w + (stage ? W_PUSH_RATE : W_PUSH) + SIDES, one = 1.0;
-  double *added = w + W_C, *stiff = w + W_STIFF + stage * CONTACTS;
+  const double *impulses = (stage ? w->push_rate : w->push) + SIDES, one = 1.0;
+  double *added = w->C, *stiff = w->stiff + stage * CONTACTS;
   int i, j, k, rows = 0;
   for (k = 0; k < CONTACTS; k++) {
-    double law[4], row[3], x[3], *G = w + W_STIFF_G + 9 * (stage * CONTACTS + k);
+    double law[4], row[3], x[3], *G = w->stiff_g + 9 * (stage * CONTACTS + k);
     touch_law(s, k, law, w);
-    touch_cone(k, impulses + touch_row[k], w + W_TOUCH + touch_row[k], w + W_GAPS + k, h, law, &one, row, x, G, w);
+    touch_cone(k, impulses + touch_row[k], w->touch + touch_row[k], w->gaps + k, h, law, &one, row, x, G, w);
     stiff[k] = 0.0;
 #if !SPARE
     for (j = 0; j < N; j++) {
@@ -282,7 +334,7 @@ static void stage_slopes(const Stage *s, const double *h, const double *along, c
   }
   memset(added, 0, N * N * sizeof(double));
   for (k = 0; k < CONTACTS; k++) {
-    const double *G = w + W_STIFF_G + 9 * (stage * CONTACTS + k);
+    const double *G = w->stiff_g + 9 * (stage * CONTACTS + k);
     if (rows > STIFF) stiff[k] = 0.0;
     if (stiff[k] != 0.0) continue;
     touch_product(k, along, G, by, h[0], added);
@@ -295,10 +347,10 @@ static void stage_slopes(const Stage *s, const double *h, const double *along, c
 /* What the stiff contacts of a stage change in the inverse of its system (first N rows: `square`, and `rows` of the loops), with their
  * impulses as the unknowns: M = inverse h J^T (1 + G Y inverse h J^T)^-1 and T = M G, N x TOUCHES, are what their impulses and rates
  * move coordinates by; the new inverse, inverse - T Y inverse, has not the digits for that: its product with h J^T G cancels. */
-static int stiffened(int stage, const double *h, double *square, double *rows, double *w) {
-  const double *along = w + (stage ? W_J : W_J0), *by = w + (stage ? W_J : W_S1), *stiff = w + W_STIFF + stage * CONTACTS;
-  double *T = w + W_STIFF_T + stage * N * TOUCHES, *M = w + W_STIFF_M + stage * N * TOUCHES, *X = w + W_STIFF_X;
-  double *K = w + W_STIFF_K, *solved = w + W_STIFF_Y, *found = w + W_STIFF_BY;
+static int stiffened(int stage, const double *h, double *square, double *rows, Work *w) {
+  const double *along = (stage ? w->J : w->J0), *by = (stage ? w->J : w->S1), *stiff = w->stiff + stage * CONTACTS;
+  double *T = w->stiff_t + stage * N * TOUCHES, *M = w->stiff_m + stage * N * TOUCHES, *X = w->stiff_x;
+  double *K = w->stiff_k, *solved = w->stiff_y, *found = w->stiff_by;
   double share[STIFF];
   int index[STIFF], size = 0, at = 0, i, j, k, q, r;
   for (k = 0; k < CONTACTS; k++) {
@@ -309,7 +361,7 @@ static int stiffened(int stage, const double *h, double *square, double *rows, d
   }
   if (size == 0) return 0;
   for (k = 0; k < CONTACTS; k++) { /* transposed, and no row far larger than another */
-    const double *G = w + W_STIFF_G + 9 * (stage * CONTACTS + k);
+    const double *G = w->stiff_g + 9 * (stage * CONTACTS + k);
     const int n = touch_size(k), first = at;
     for (q = 0; q < n && stiff[k] != 0.0; q++, at++) {
       double *line = K + size * at;
@@ -330,7 +382,7 @@ static int stiffened(int stage, const double *h, double *square, double *rows, d
   }
   for (k = 0; k < CONTACTS; k++) {
     const int first = N * touch_row[k], n = touch_size(k);
-    if (stiff[k] != 0.0) product(M + first, w + W_STIFF_G + 9 * (stage * CONTACTS + k), N, n, n, 1.0, 0.0, T + first);
+    if (stiff[k] != 0.0) product(M + first, w->stiff_g + 9 * (stage * CONTACTS + k), N, n, n, 1.0, 0.0, T + first);
   }
   for (j = 0; j < N + ROWS; j++) {
     double *column = j < N ? square + N * j : rows + N * (j - N);
@@ -343,8 +395,8 @@ static int stiffened(int stage, const double *h, double *square, double *rows, d
 }
 
 /* square -= T start of the stiff contacts of a stage: what the start moves its end by through them. */
-static void stiff_product(int stage, const double *start, double *square, const double *w) {
-  const double *T = w + W_STIFF_T + stage * N * TOUCHES, *stiff = w + W_STIFF + stage * CONTACTS;
+static void stiff_product(int stage, const double *start, double *square, const Work *w) {
+  const double *T = w->stiff_t + stage * N * TOUCHES, *stiff = w->stiff + stage * CONTACTS;
   int i, j, k, r;
   for (k = 0; k < CONTACTS; k++) {
     for (r = touch_row[k]; r < touch_row[k + 1] && stiff[k] != 0.0; r++) {
@@ -356,8 +408,8 @@ static void stiff_product(int stage, const double *start, double *square, const 
 }
 
 /* bar -= (T start)^T seed of the stiff contacts of a stage. */
-static void stiff_pull(int stage, const double *start, const double *seed, double *bar, const double *w) {
-  const double *T = w + W_STIFF_T + stage * N * TOUCHES, *stiff = w + W_STIFF + stage * CONTACTS;
+static void stiff_pull(int stage, const double *start, const double *seed, double *bar, const Work *w) {
+  const double *T = w->stiff_t + stage * N * TOUCHES, *stiff = w->stiff + stage * CONTACTS;
   int j, k, r;
   for (k = 0; k < CONTACTS; k++) {
     for (r = touch_row[k]; r < touch_row[k + 1] && stiff[k] != 0.0; r++) {
@@ -369,20 +421,20 @@ static void stiff_pull(int stage, const double *start, const double *seed, doubl
 
 /* What contacts add at a step's end to the slopes of both stages, times h, by what each of them solves for, and to K0 and K1. */
 static void contact_slopes(const double *p, const double *h, const double *alpha, const double *p_next, const double *pd_next,
-                           double *slope, double *slope_rate, double *w) {
-  double *S0 = w + W_S0, *S1 = w + W_S1, *R1 = w + W_R1, *J0 = w + W_J0, *J = w + W_J;
+                           double *slope, double *slope_rate, Work *w) {
+  double *S0 = w->S0, *S1 = w->S1, *R1 = w->R1, *J0 = w->J0, *J = w->J;
   Stage s;
   int i, j, k;
   s.p = p;
   s.h = h;
   s.alpha = alpha;
   s.least = 0.0;
-  touch_start_kernel(p, alpha, w + W_MODEL, w + W_GAPS, J0, w + W_SIGN, w + W_KERNEL);
-  touch_curvature_kernel(p, p_next, pd_next, w + W_SIGN, w + W_PUSH + SIDES, w + W_PUSH_RATE + SIDES, h, alpha, w + W_C, w + W_C1,
-                         S0, S1, R1, w + W_KERNEL);
+  touch_start_kernel(p, alpha, w->model, w->gaps, J0, w->sign, w->kernel);
+  touch_curvature_kernel(p, p_next, pd_next, w->sign, w->push + SIDES, w->push_rate + SIDES, h, alpha, w->C, w->C1,
+                         S0, S1, R1, w->kernel);
   for (i = 0; i < N * N; i++) {
-    w[W_K0 + i] -= h[0] * w[W_C + i];
-    w[W_K1 + i] -= h[0] * w[W_C1 + i];
+    w->K0[i] -= h[0] * w->C[i];
+    w->K1[i] -= h[0] * w->C1[i];
   }
   s.end = 0;
   touch(&s, p_next, w);
@@ -393,18 +445,18 @@ static void contact_slopes(const double *p, const double *h, const double *alpha
       R1[at] += S1[at];
     }
   }
-  stage_slopes(&s, h, J0, S1, S0, slope, w + W_K0, w);
+  stage_slopes(&s, h, J0, S1, S0, slope, w->K0, w);
   s.end = p_next;
   touch(&s, pd_next, w);
-  stage_slopes(&s, h, J, J, R1, slope_rate, w + W_K1, w);
+  stage_slopes(&s, h, J, J, R1, slope_rate, w->K1, w);
 }
 
 /* What the impulses of contacts add to the gradients by the parameters and h. Rows are those of `contact_slopes`; the multipliers x and
  * y came from the seeds x_seed and y_seed. */
 static void contact_gradients(const double *p, const double *h, const double *alpha, const double *p_next, const double *pd_next,
                               const double *x, const double *y, const double *x_seed, const double *y_seed, double *alpha_bar,
-                              double *h_bar, double *w) {
-  double *slid_bar = w + W_TOUCH_BAR, *rates_bar = slid_bar + TOUCHES, *gap_bar = rates_bar + TOUCHES, *law_bar = gap_bar + CONTACTS;
+                              double *h_bar, Work *w) {
+  double *slid_bar = w->touch_bar, *rates_bar = slid_bar + TOUCHES, *gap_bar = rates_bar + TOUCHES, *law_bar = gap_bar + CONTACTS;
   Stage s;
   int k, r, stage;
   s.p = p;
@@ -417,28 +469,28 @@ static void contact_gradients(const double *p, const double *h, const double *al
     touch(&s, stage ? pd_next : p_next, w);
     for (k = 0; k < CONTACTS; k++) {
       const int first = touch_row[k];
-      const double *impulse = w + (stage ? W_PUSH_RATE : W_PUSH) + SIDES + first, *rate = w + W_TOUCH + first, *gap = w + W_GAPS + k;
-      double pull[3], *rate_bar = (stage ? rates_bar : slid_bar) + first, *law = w + W_LAW + 4 * k;
+      const double *impulse = (stage ? w->push_rate : w->push) + SIDES + first, *rate = w->touch + first, *gap = w->gaps + k;
+      double pull[3], *rate_bar = (stage ? rates_bar : slid_bar) + first, *law = w->law + 4 * k;
       for (r = 0; r < touch_size(k); r++) {
         const int at = N * (first + r);
-        pull[r] = w[W_STIFF + stage * CONTACTS + k] != 0.0
-                      ? inner(w + W_STIFF_M + stage * N * TOUCHES + at, stage ? y_seed : x_seed, N)
-                      : h[0] * inner(w + (stage ? W_J : W_J0) + at, stage ? y : x, N);
+        pull[r] = w->stiff[stage * CONTACTS + k] != 0.0
+                      ? inner(w->stiff_m + stage * N * TOUCHES + at, stage ? y_seed : x_seed, N)
+                      : h[0] * inner((stage ? w->J : w->J0) + at, stage ? y : x, N);
       }
 #if ROUGH_ALL
-      contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + 4 * k, w + W_KERNEL);
+      contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + 4 * k, w->kernel);
 #elif !ROUGH_ANY
-      smooth_contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + 4 * k, w + W_KERNEL);
+      smooth_contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + 4 * k, w->kernel);
 #else
       if (touch_size(k) == 3) {
-        contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + 4 * k, w + W_KERNEL);
+        contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + 4 * k, w->kernel);
       } else {
         smooth_contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + 4 * k,
-                                         w + W_KERNEL);
+                                         w->kernel);
       }
 #endif
     }
   }
-  touch_parameters_kernel(p, p_next, pd_next, w + W_SIGN, x, y, w + W_PUSH + SIDES, w + W_PUSH_RATE + SIDES, slid_bar, rates_bar,
-                          gap_bar, law_bar, h, alpha, alpha_bar, h_bar, w + W_KERNEL);
+  touch_parameters_kernel(p, p_next, pd_next, w->sign, x, y, w->push + SIDES, w->push_rate + SIDES, slid_bar, rates_bar,
+                          gap_bar, law_bar, h, alpha, alpha_bar, h_bar, w->kernel);
 }

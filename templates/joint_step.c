@@ -449,21 +449,11 @@ HIDDEN int ON_PATH(vjp_trajectory)(int steps, const double *const *in, double *c
 }
 
 HIDDEN int ON_PATH(vjp_rollout)(int steps, const double *const *in, double *const *out, double *work) {
-  double *trajectory[2];
-  const double *along[7];
-  int status;
-  trajectory[0] = work + WORK_SIZE + LANES_ROLLOUT;
-  trajectory[1] = trajectory[0] + (ptrdiff_t)N * (steps + 1);
-  status = ON_PATH(rollout)(steps, in, trajectory, work);
-  if (status != 0) return status;
-  along[0] = in[2];
-  along[1] = in[3];
-  along[2] = in[4];
-  along[3] = trajectory[0];
-  along[4] = trajectory[1];
-  along[5] = in[5];
-  along[6] = in[6];
-  return ON_PATH(vjp_trajectory)(steps, along, out, work);
+  double *P = work + WORK_SIZE + LANES_ROLLOUT, *PD = P + (ptrdiff_t)N * (steps + 1);
+  const double *along[7] = {in[2], in[3], in[4], P, PD, in[5], in[6]};
+  double *const trajectory[2] = {P, PD};
+  const int status = ON_PATH(rollout)(steps, in, trajectory, work);
+  return status != 0 ? status : ON_PATH(vjp_trajectory)(steps, along, out, work);
 }
 
 #ifndef FOR_V3

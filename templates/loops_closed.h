@@ -30,8 +30,8 @@ static int refuted_loops(const double *gap, const double *A, const double *other
  * along the way. A tree is off by a quarter of its squared turns, as a chord is across its tangent; torques by what their half kicks
  * are off the chord. */
 static int given_energy(const double *h, const double *p, const double *pd, const double *p_next, const double *pd_next,
-                        const double *w) {
-  const double *momentum = w + W_MOMENTUM, *terms = w + W_TERMS, *first = w + W_FORCE, *last = first + N;
+                        const Work *w) {
+  const double *momentum = w->momentum, *terms = w->terms, *first = w->force, *last = first + N;
   const double inverse = 1.0 / h[0], half = 0.5 * h[0], fast = largest(pd_next, N);
   double before = 0.0, after = 0.0, work = 0.0, beside = 0.0, turned = 0.0, left = 0.0;
   int j;
@@ -52,7 +52,7 @@ static int given_energy(const double *h, const double *p, const double *pd, cons
  * sin(turn) = h rate; every other root of the equations is further off. Energy gained by rows is the product of what the pose is off
  * that mean and of the change of momenta, so it is looked at only where the pose is off. A kick brings energy of its own. */
 static int refuted_turns(const double *h, const double *p, const double *pd, const double *kick, const double *p_next,
-                         const double *pd_next, const double *w) {
+                         const double *pd_next, const Work *w) {
   const double half = 0.5 * h[0];
   double most = 0.0, way = 0.0;
   int j;

@@ -5,8 +5,8 @@
  *
  *   minimise  1/2 m'H m - v'm,  0 <= m <= what a unit of violation costs,  H = F'F,  v: violations without them.
  *
- * Rows join as a solution violates them, first those that the guess touches; what joins stays. Sets are exchanged by blocks, and one
- * at a time where that does not lead on (Judice and Pires 1994). */
+ * Rows join as a solution violates them, first those that the guess touches; where they are many those leave that do not act. Sets
+ * are exchanged by blocks, and one at a time where that does not lead on (Judice and Pires 1994). */
 
 enum { LOWEST, BETWEEN, HIGHEST }; /* where a multiplier is */
 
@@ -81,6 +81,23 @@ static void columns(Problem *o, int from) {
     for (i = 0; i < j; i++) w->H[j + ACTIVE * i] = w->H[i + ACTIVE * j];
 }
 
+/* Rows that do not act leave. */
+static void leave(Problem *o) {
+  Active *w = &o->scratch->active;
+  int at[ACTIVE], count = 0, i, j, k;
+  for (i = 0; i < w->count; i++)
+    if (w->set[i] != LOWEST) at[count++] = i;
+  for (j = 0; j < count; j++) {
+    const int from = at[j];
+    for (k = 0; k <= w->stage[from] && from > j; k++) memcpy(column(&o->stage[k], j), column(&o->stage[k], from), LN * sizeof(double));
+    for (i = 0; i < count; i++) w->H[i + ACTIVE * j] = w->H[at[i] + ACTIVE * from];
+    w->stage[j] = w->stage[from], w->kind[j] = w->kind[from], w->set[j] = w->set[from];
+    w->multiplier[j] = w->multiplier[from], w->most[j] = w->most[from];
+    w->violated[j] = w->violated[from], w->missed[j] = w->missed[from];
+  }
+  w->count = count;
+}
+
 /* Multipliers of the rows that are BETWEEN, the others being where they are; 0 where rows contradict each other. */
 static int between(Active *w) {
   int at[ACTIVE], m = 0, i, j, k;
@@ -147,15 +164,29 @@ static double missed(const Problem *o, int kind) {
   return C_MPC_MISSED * (kind < SLACK ? scale_of(o, kind) / C_MPC_INSIDE : 1.0);
 }
 
-/* Rows that x_new, u_new violate, or with `guess` those that x, u touch, join the others; -1 where they are too many, or where one
- * that is there already misses; else how many joined. */
-static int join(Problem *o, int guess) {
+/* Adds row `kind` of stage k, violated by `violated` without any multiplier; 0 where there is no place. */
+static int add_row(Problem *o, int k, int kind, double violated) {
   Active *w = &o->scratch->active;
+  const int j = w->count;
+  if (j == ACTIVE) return 0;
+  w->count++;
+  w->stage[j] = k, w->kind[j] = kind, w->set[j] = BETWEEN;
+  w->violated[j] = violated;
+  w->missed[j] = missed(o, kind);
+  w->most[j] = kind < SOFT ? C_MPC_NONE : kind < SLACK ? o->soft[(kind - SOFT) % X] : o->apart[PRICE];
+  return 1;
+}
+
+/* Rows that x_new, u_new violate, of a stage's distances the worst, or with `guess` those that x, u touch, join the others; -1 where
+ * they are too many, or where one that is there already misses; else how many joined. */
+static int join(Problem *o, int guess) {
+  const Active *w = &o->scratch->active;
   const int before = w->count;
   int k, i, j;
   for (k = o->count - 1; k >= 0; k--) {
     const Stage *s = &o->stage[k];
-    double side[SLACK + NEAR + 1], at_guess[SLACK + NEAR + 1];
+    double side[SLACK + NEAR + 1], at_guess[SLACK + NEAR + 1], most = 0.0;
+    int worst = -1;
     sides(s->u_new, k ? s[-1].u_new : o->u_last, s->x_new, side);
     near_sides(o, s, s->x_new, side + SLACK);
     if (guess) sides(s->u, k ? s[-1].u : o->u_last, s->x, at_guess);
@@ -165,13 +196,14 @@ static int join(Problem *o, int guess) {
       if (d >= C_MPC_NONE || !(guess ? at_guess[i] > d - C_MPC_TOUCHES * good : side[i] > d + good)) continue;
       for (j = 0; j < before && !(w->stage[j] == k && w->kind[j] == i); j++) continue;
       if (j < before && w->set[j] == HIGHEST) continue;
-      if (j < before || w->count == ACTIVE) return -1;
-      j = w->count++;
-      w->stage[j] = k, w->kind[j] = i, w->set[j] = BETWEEN;
-      w->violated[j] = side[i] - d;
-      w->missed[j] = good;
-      w->most[j] = i < SOFT ? C_MPC_NONE : i < SLACK ? o->soft[(i - SOFT) % X] : o->apart[PRICE];
+      if (j < before) return -1;
+      if (i < SLACK || guess) {
+        if (!add_row(o, k, i, side[i] - d)) return -1;
+      } else if (side[i] - d > most) {
+        most = side[i] - d, worst = i;
+      }
     }
+    if (worst >= 0 && !add_row(o, k, worst, most)) return -1;
   }
   return w->count - before;
 }
@@ -199,8 +231,10 @@ static int few(Problem *o, int most) {
   int round, i, j;
   w->count = 0;
   for (round = 1; round <= most && round <= C_MPC_ROUNDS; round++) {
-    const int from = w->count;
-    int joined = join(o, round == 1);
+    int joined, from;
+    if (w->count > ACTIVE / 2) leave(o);
+    from = w->count;
+    joined = join(o, round == 1);
     if (joined == 0 && round == 1) joined = join(o, 0);
     if (joined < 0) break;
     if (joined == 0) {

@@ -1,31 +1,31 @@
-/* Restitution: what the closing rates of contacts that bounce in a step lose in either stage, in w + W_SHIFT, and by what (gap,
- * approach and its acceleration at the start, restitution, h) they change, in w + W_BY_SEEN. codegen/graph/rebounds.py says why. */
+/* Restitution: what the closing rates of contacts that bounce in a step lose in either stage, in w->shift, and by what (gap,
+ * approach and its acceleration at the start, restitution, h) they change, in w->by_seen. codegen/graph/rebounds.py says why. */
 enum { SEEN = 3, BY = 2 * (SEEN + 2), KEPTS = 8 };
 
 /* Of the restitution, where more of it ends in no motion. */
 static const double kept_shares[KEPTS] = { 1.0, 0.9995, 0.998, 0.99, 0.96, 0.85, 0.5, 0.0 };
 
-static void rebounds(const double *p, const double *pd, const double *u, const double *h, const double *alpha, double *w) {
-  double *shift = w + W_SHIFT, *by = w + W_BY_SEEN, *seen = w + W_SEEN;
+static void rebounds(const double *p, const double *pd, const double *u, const double *h, const double *alpha, Work *w) {
+  double *shift = w->shift, *by = w->by_seen, *seen = w->seen;
   int k, some = 0;
   memset(shift, 0, 2 * CONTACTS * sizeof(double));
   memset(by, 0, BY * CONTACTS * sizeof(double));
   for (k = 0; k < CONTACTS; k++) some |= bounce_entry[k] >= 0 && alpha[bounce_entry[k]] > 0.0;
-  if (!some || !(w[W_KEPT] > 0.0)) return;
-  approach_kernel(p, pd, u, alpha, seen, w + W_KERNEL);
+  if (!some || !(w->kept[0] > 0.0)) return;
+  approach_kernel(p, pd, u, alpha, seen, w->kernel);
   for (k = 0; k < CONTACTS; k++) {
-    const double e = bounce_entry[k] < 0 ? 0.0 : w[W_KEPT] * alpha[bounce_entry[k]];
+    const double e = bounce_entry[k] < 0 ? 0.0 : w->kept[0] * alpha[bounce_entry[k]];
     if (!(e > 0.0)) continue;
-    rebound_kernel(seen + SEEN * k, &e, h, shift + 2 * k, by + BY * k, w + W_KERNEL);
-    by[BY * k + 2 * SEEN] *= w[W_KEPT];
-    by[BY * k + 2 * SEEN + 1] *= w[W_KEPT];
+    rebound_kernel(seen + SEEN * k, &e, h, shift + 2 * k, by + BY * k, w->kernel);
+    by[BY * k + 2 * SEEN] *= w->kept[0];
+    by[BY * k + 2 * SEEN + 1] *= w->kept[0];
   }
 }
 
 /* Whether any contact is thrown back in the step. */
-static int rebounding(const double *w) {
+static int rebounding(const Work *w) {
   int k, found = 0;
-  for (k = 0; k < CONTACTS; k++) found |= w[W_SHIFT + 2 * k] > 0.0;
+  for (k = 0; k < CONTACTS; k++) found |= w->shift[2 * k] > 0.0;
   return found;
 }
 
@@ -37,13 +37,13 @@ static int same_end(const double *found, const double *known) {
 }
 
 /* What the end of a stage moves by with the loss of contact k (N): h inverse J^T G of its normal, or T of one that is stiff. */
-static void thrown(int stage, int k, const double *h, double *column, const double *w) {
-  const double *G = w + W_STIFF_G + 9 * (stage * CONTACTS + k), *J = w + (stage ? W_J : W_J0) + N * touch_row[k];
-  const double *inverse = w + (stage ? W_RESPONSE : W_INVERSE);
+static void thrown(int stage, int k, const double *h, double *column, const Work *w) {
+  const double *G = w->stiff_g + 9 * (stage * CONTACTS + k), *J = (stage ? w->J : w->J0) + N * touch_row[k];
+  const double *inverse = (stage ? w->response : w->inverse);
   double push[N];
   int i, j, q;
-  if (w[W_STIFF + stage * CONTACTS + k] != 0.0) {
-    memcpy(column, w + W_STIFF_T + N * (stage * TOUCHES + touch_row[k]), N * sizeof(double));
+  if (w->stiff[stage * CONTACTS + k] != 0.0) {
+    memcpy(column, w->stiff_t + N * (stage * TOUCHES + touch_row[k]), N * sizeof(double));
     return;
   }
   memset(push, 0, sizeof push);
@@ -59,18 +59,18 @@ static void thrown(int stage, int k, const double *h, double *column, const doub
 /* Adds to the Jacobians of a step what contacts that bounce make of its start: by p, pd and u, of its end and of its rates. `carried`:
  * rates at the end by the pose there. */
 static void rebound_slopes(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
-                           const double *carried, double *const *out, double *w) {
-  double rows[2][3 * N], first[N], second[N], after[N], unused[NA], *bar = w + W_SEEN;
+                           const double *carried, double *const *out, Work *w) {
+  double rows[2][3 * N], first[N], second[N], after[N], unused[NA], *bar = w->seen;
   int k, i, j, stage, r;
   memset(unused, 0, sizeof unused);
   for (k = 0; k < CONTACTS; k++) {
-    const double *by = w + W_BY_SEEN + BY * k;
+    const double *by = w->by_seen + BY * k;
     if (largest(by, BY) == 0.0) continue;
     for (stage = 0; stage < 2; stage++) {
       memset(rows[stage], 0, sizeof rows[stage]);
       memset(bar, 0, SEEN * CONTACTS * sizeof(double));
       for (i = 0; i < SEEN; i++) bar[SEEN * k + i] = by[2 * i + stage];
-      approach_parameters_kernel(p, pd, u, alpha, bar, rows[stage], rows[stage] + N, rows[stage] + 2 * N, unused, w + W_KERNEL);
+      approach_parameters_kernel(p, pd, u, alpha, bar, rows[stage], rows[stage] + N, rows[stage] + 2 * N, unused, w->kernel);
     }
     thrown(0, k, h, first, w);
     thrown(1, k, h, second, w);
@@ -89,13 +89,13 @@ static void rebound_slopes(const double *p, const double *pd, const double *u, c
 /* The same pulled back: from seeds on the end of the pose stage (with what the rate stage makes of it) and of the rate stage. */
 static void rebound_pull(const double *p, const double *pd, const double *u, const double *h, const double *alpha, const double *x_seed,
                          const double *y_seed, double *p_bar, double *pd_bar, double *u_bar, double *alpha_bar, double *h_bar,
-                         double *w) {
-  double column[N], unused[NA], *bar = w + W_SEEN;
+                         Work *w) {
+  double column[N], unused[NA], *bar = w->seen;
   int k, i, some = 0;
   memset(bar, 0, SEEN * CONTACTS * sizeof(double));
   memset(unused, 0, sizeof unused);
   for (k = 0; k < CONTACTS; k++) {
-    const double *by = w + W_BY_SEEN + BY * k;
+    const double *by = w->by_seen + BY * k;
     double pose, rate;
     if (largest(by, BY) == 0.0) continue;
     some = 1;
@@ -108,5 +108,5 @@ static void rebound_pull(const double *p, const double *pd, const double *u, con
     alpha_bar[bounce_entry[k]] += pose * by[2 * SEEN] + rate * by[2 * SEEN + 1];
     h_bar[0] += pose * by[2 * SEEN + 2] + rate * by[2 * SEEN + 3];
   }
-  if (some) approach_parameters_kernel(p, pd, u, alpha, bar, p_bar, pd_bar, u_bar, alpha_bar != 0 ? alpha_bar : unused, w + W_KERNEL);
+  if (some) approach_parameters_kernel(p, pd, u, alpha, bar, p_bar, pd_bar, u_bar, alpha_bar != 0 ? alpha_bar : unused, w->kernel);
 }

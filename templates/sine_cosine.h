@@ -12,9 +12,11 @@
 #if defined(__GNUC__)
 #define NOINLINE __attribute__((noinline))
 #define INLINE static inline __attribute__((always_inline, unused))
+#define RARELY(x) __builtin_expect((x), 0)
 #else
 #define NOINLINE
 #define INLINE static inline
+#define RARELY(x) (x)
 #endif
 
 static NOINLINE void library_sine_cosine(double x, double *sine, double *cosine) {
@@ -30,10 +32,11 @@ INLINE void sine_cosine(double x, double *sine, double *cosine) {
   const double shift = 6755399441055744.0;
   union {
     double value;
-    int64_t bits;
-  } turns;
-  double k, r, z, s, c, a, b;
-  if (!(fabs(x) <= C_LARGE_ANGLE)) {
+    uint64_t bits;
+  } turns, sines, cosines;
+  uint64_t odd;
+  double k, r, z, s, c;
+  if (RARELY(!(fabs(x) <= C_LARGE_ANGLE))) {
     library_sine_cosine(x, sine, cosine);
     return;
   }
@@ -43,10 +46,14 @@ INLINE void sine_cosine(double x, double *sine, double *cosine) {
   z = r * r;
   s = SINE(r, z);
   c = COSINE(z);
-  a = turns.bits & 1 ? c : s;
-  b = turns.bits & 1 ? s : c;
-  *sine = turns.bits & 2 ? -a : a;
-  *cosine = (turns.bits + 1) & 2 ? -b : b;
+  sines.value = s;
+  cosines.value = c;
+  /* Quadrants by masks: a processor cannot foresee them as branches. */
+  odd = (sines.bits ^ cosines.bits) & ((uint64_t)0 - (turns.bits & 1));
+  sines.bits = (sines.bits ^ odd) ^ ((turns.bits & 2) << 62);
+  cosines.bits = (cosines.bits ^ odd) ^ (((turns.bits + 1) & 2) << 62);
+  *sine = sines.value;
+  *cosine = cosines.value;
 #else
   library_sine_cosine(x, sine, cosine);
 #endif

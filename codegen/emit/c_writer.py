@@ -8,6 +8,7 @@ small function and compile time stays linear in the size of the graph.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -140,6 +141,41 @@ def _statements(f: ca.Function, accumulate: bool, shared: Container[str] | None)
     return result
 
 
+def _one_division(
+    f: ca.Function, statements: Sequence[_Statement], shared: Container[str] | None
+) -> tuple[list[_Statement], int]:
+    """The statements, one for each of f's instructions, with one reciprocal of a value that several divide by, and products
+    with it for their quotients; how many registers they take.
+
+    CasADi writes x (1 / y) as x / y; a division takes a processor the time of four to sixteen products."""
+    value: dict[int, int] = {}  # register → the instruction that wrote it
+    divisor: dict[int, int] = {}  # instruction → that which wrote what it divides by
+    for k in range(f.n_instructions()):
+        op = f.instruction_id(k)
+        if op in (ca.OP_DIV, ca.OP_INV):
+            divisor[k] = value[f.instruction_input(k)[-1]]
+        if op != ca.OP_OUTPUT:
+            value[f.instruction_output(k)[0]] = k
+    times = Counter(divisor.values())
+    inverse: dict[int, int] = {}  # a divisor's instruction → register of its reciprocal
+    result: list[_Statement] = []
+    count = f.sz_w()
+    for k, s in enumerate(statements):
+        if times[divisor.get(k, -1)] < 2:
+            result.append(s)
+            continue
+        if divisor[k] not in inverse:
+            inverse[divisor[k]] = count
+            result.append(_Statement(count, s.reads[-1:], "B(1.0)/{0}" if shared is not None else "1.0/{0}"))
+            count += 1
+        reciprocal = inverse[divisor[k]]
+        if f.instruction_id(k) == ca.OP_INV:
+            result.append(_Statement(s.write, (reciprocal,), "{0}"))
+        else:
+            result.append(_Statement(s.write, (s.reads[0], reciprocal), "{0}*{1}"))
+    return result, count
+
+
 def _pieces(statements: Sequence[_Statement], size: int) -> list[Sequence[_Statement]]:
     count = max(1, -(-len(statements) // size))
     step = max(1, -(-len(statements) // count))
@@ -173,16 +209,16 @@ def kernel(
     that every robot's kernel of this name takes, whether the graph has them or not.
     """
     if device:
-        piece, shared = max(1, f.n_instructions()), ()
+        shared = ()
     for k in range(f.n_in()):
         if not f.sparsity_in(k).is_dense():
             raise ValueError(f"{f.name()}: input {f.name_in(k)} is not dense")
     for k in range(f.n_out()):
         if not f.sparsity_out(k).is_dense():
             raise ValueError(f"{f.name()}: output {f.name_out(k)} is not dense")
-    statements = _statements(f, accumulate, shared)
+    statements, registers = _one_division(f, _statements(f, accumulate, shared), shared)
     number = "double" if shared is None else "V"
-    pieces = _pieces(statements, piece)
+    pieces = _pieces(statements, max(1, len(statements)) if device else piece)
     inputs = with_inputs(f.name_in(), also)
     arguments = [*inputs, *f.name_out(), "w"]
     formals = ", ".join(
@@ -213,7 +249,7 @@ def kernel(
         "\n".join(texts),
         tuple(inputs),
         tuple(f.name_out()),
-        f.sz_w() if len(pieces) > 1 else 0,
+        registers if len(pieces) > 1 else 0,
         arithmetic,
     )
 

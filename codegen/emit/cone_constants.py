@@ -47,6 +47,9 @@ CONE_CONSTANTS: Final = (
     Constant("cone_nearly", 1e-5, "1", "relative residual below which a small change ends the iteration"),
     Constant("cone_nearly_rate", 1e-8, "1", "the same for the rate stage, whose rows are not corrected afterwards"),
     Constant(
+        "cone_alike", 0.3, "1", "share of the largest impulse up to which impulses change from step to step alike"
+    ),
+    Constant(
         "cone_impulse", 1e3, "1", "largest impulse that is taken seriously, relative to the residual at a stage's start"
     ),
     Constant(

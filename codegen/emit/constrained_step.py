@@ -8,6 +8,7 @@ from diffpbd.codegen.emit.c_writer import kernel, literal
 from diffpbd.codegen.emit.constants import OUTSIDE_LIMITS, REFUTED
 from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
 from diffpbd.codegen.emit.sources import Emission, argument
+from diffpbd.codegen.emit.work import doubles
 from diffpbd.codegen.functions import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph import constrained_step, rebounds
 from diffpbd.codegen.graph.loop_starts import spread, turns, weyl
@@ -25,8 +26,9 @@ AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_lo
 
 
 SOURCES = (
-    "constrained_step.c", "dense.h", "joint_limits.h", "contacts.h", "rebounds.h", "cones.h", "certificate.h",
-    "contact_force.h", "loops_closed.h", "close_loops.h",
+    "constrained_step.c", "turned_torque.h", "products.h", "dense.h", "free_stages.h", "cones.h", "cone_systems.h",
+    "cone_levels.h", "joint_limits.h", "contacts.h", "rebounds.h", "certificate.h", "slopes.h", "contact_force.h",
+    "loops_closed.h", "loop_rows.h", "close_loops.h", "work_sizes.h",
 )  # fmt: skip
 """Plain C of the step: the first file includes what a robot needs of the others."""
 
@@ -73,13 +75,6 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
     where = {e.name: k for k, e in enumerate(alpha)}
     stretch = [i for i, e in enumerate(alpha) if e.name.startswith("friction.coulomb.")]
     emission.texts["joint_step"] = sum(len(k.text) for k in texts.values())
-    total = work_size(n, m, every, border) + size + RECORD_ROWS * tree.n + work + 2 * (n + m) * len(alpha)
-    total += sided_size(n, m, len(found), len(tree.contacts), touches) if tree.sided else 2 * n
-    total += rebounds.bounces(model) * (15 * len(tree.contacts) + 1)
-    known = len(emission.functions)
-    _declare(emission, model, {name: k.operations for name, k in texts.items()}, (n, m, total), graphs, by_alpha)
-    dispatched = [] if tree.base else emission.functions[known:]
-    emission.dispatched += dispatched
     for name in SOURCES:
         emission.copy(name)
     values: dict[str, Value | bool] = {
@@ -90,11 +85,17 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         "CONTACTS": len(tree.contacts), "TOUCHES": touches, "ROUGH_ANY": any(k.rough for k in tree.contacts),
         "ROUGH_ALL": all(k.rough for k in tree.contacts), "SLACK": bool(model.chosen.slack),
         "LAGGING": bool(tree.friction), "STRAIGHT": n <= STRAIGHT, "FLOATING": bool(tree.base),
+        "CHART_PATHS": bool(tree.base) and tree.sided,
         "WRENCHES": bool(tree.wrenches), "BOUNCING": rebounds.bounces(model), "EXACT": "contact.slope_slip" in where,
         "SLOPE_SLIP": where.get("contact.slope_slip", 0),
         "FLAT": all(not k.round and k.other < 0 for k in tree.contacts),
         "ALPHA_JACOBIAN": by_alpha, "LOOKED": len(constrained_step.told(model)) if m else 0,
     }  # fmt: skip
+    total = doubles("constrained_step.c", values)
+    known = len(emission.functions)
+    _declare(emission, model, {name: k.operations for name, k in texts.items()}, (n, m, total), graphs, by_alpha)
+    dispatched = [] if tree.base else emission.functions[known:]
+    emission.dispatched += dispatched
     includes = '#include "sine_cosine.h"\n' + ('#include "chart.h"\n' if tree.base else "")
     text = "\n".join((includes, *(k.text for k in texts.values())))
     add_source_model(emission, "constrained_step", values, _tables(model, driven), text)
@@ -128,21 +129,6 @@ def _tables(model: Model, driven: Sequence[int]) -> dict[str, Table]:
         "start_weyl": ("double", [literal(x) for x in weyl(tree.freedoms)]),
         "start_turns": ("int", list(turns(model))),
     }
-
-
-def work_size(n: int, m: int, every: int, border: int) -> int:
-    """Doubles of the work array (the template's layout) without record, prepared numbers, kernels, derivatives by alpha."""
-    return (
-        18 * n + 1 + 8 * m + every * (n + 1) + 9 * m * n + 10 * n * n + 2 * m * m + border * (border + 1) + 2 * (m == 0)
-    )
-
-
-def sided_size(n: int, m: int, sides: int, contacts: int, touches: int) -> int:
-    """Doubles that limits and contacts add; `touches` rows of contacts."""
-    own = 4 * sides + contacts + 4 * (sides + touches + contacts) + 33 * contacts + touches * (8 * n + 4)
-    stiff = min(touches, 3 * n)
-    own += 5 + sides + 21 * contacts + 4 * n * touches + stiff * (2 * n + stiff + 1)
-    return own + 4 * n * n + n * m + 2 * (n + m) ** 2 + 3 * (n + m) + 3 * n + 5
 
 
 def _declare(

@@ -31,10 +31,10 @@ def add_floating_step(emission: Emission, model: Model, by_alpha: bool, graphs: 
     emission.files |= tree.files
     values = {
         "N": n, "NA": na, "TREE_WORK": tree_work, "ALPHA_JACOBIAN": by_alpha, "CONTACTS": len(model.tree.contacts),
-        "LOOPS": len(model.tree.closures), "SIDED": model.tree.sided,
+        "ROWS": model.tree.rows, "SIDED": model.tree.sided, "CHART_PATHS": model.tree.sided,
     }  # fmt: skip
     add_source_model(emission, "floating", values, {}, "")
-    for source in ("floating.c", "chart.h"):
+    for source in ("floating.c", "floating_frame.h", "floating_loops.h", "chart.h"):
         emission.copy(source)
     own = [f for f in tree.functions if f.name in STEPPED]
     total = doubles("floating.c", values)

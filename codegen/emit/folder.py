@@ -106,6 +106,8 @@ def write_folder(
         say("deriving the step in joint space with its floating base")
         graphs |= {"joint_step": stepped(model)}
         work = add_floating_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
+        if model.tree.sided:
+            paths.add_second_path(emission, "constrained_step", loops=True)
         clock.lap("joint_step")
         hand_over()
     elif found.has("joint_step") and constrained:

@@ -6,7 +6,7 @@ recur from link to link: that keeps code in the instruction cache. Their numbers
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from diffpbd.codegen.emit.c_writer import Kernel, kernel, with_inputs
 from diffpbd.codegen.emit.call_writer import CallWriter, Routine
 from diffpbd.codegen.emit.numbers import Numbers, numbers
 from diffpbd.codegen.graph import joint_step
+from diffpbd.codegen.graph.common_part import split
 from diffpbd.codegen.graph.model import Model, prepare
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
@@ -39,6 +40,10 @@ STEP: Final = 5
 MOST_LANES: Final = 8
 START_RATE: Final = dict.fromkeys(("velocity", "velocity_gradient", "velocity_newton"), ("pd_start",))
 """Kernels that take the rates a step starts from."""
+ITERATIONS: Final = ("newton", "chord", "end")
+REACHING: Final = (*ITERATIONS, "onward")
+"""Kernels that begin with the same operations: how links move to the pose at the end, and h F there. They stand once, as
+reach_kernel, so that the code of a step fits into an instruction cache."""
 BY_LANE: Final = ("start", "onward")
 """Kernels that a step of sixth order takes with another h in every lane, under names of their own."""
 
@@ -91,32 +96,58 @@ def step_kernels(model: Model, by_alpha: bool = True, sixth: bool = False) -> St
 
 def _straight(model: Model, by_alpha: bool, sixth: bool) -> StepKernels:
     size = {g.name(): g for g in joint_step.kernels(model, prepare(model), by_alpha)}
-    kernels = {
-        name: kernel(
-            g,
-            f"{name}_kernel",
-            accumulate=name == "adjoint_parameters",
-            shared=SHARED if name in LANES else None,
-            also=START_RATE.get(name, ()),
-        )  # fmt: skip
-        for name, g in size.items()
-    }
-    by_lane = [kernel(size[name], f"{name}_by_lane_kernel", shared=("alpha", "model")) for name in BY_LANE if sixth]
+    reach, rest = split({k: size[k] for k in REACHING}, ITERATIONS, {"p_next": "iterate"}, "reach")
+
+    def written(name: str, called: str, shared: Container[str] | None) -> Kernel:
+        if name in rest:
+            return _joined(size[name], called, rest[name], shared, reach.numel_out(0))
+        also = START_RATE.get(name, ())
+        return kernel(size[name], called, accumulate=name == "adjoint_parameters", shared=shared, also=also)
+
+    first = kernel(reach, "reach_kernel", shared=SHARED)
+    kernels = {name: written(name, f"{name}_kernel", SHARED if name in LANES else None) for name in size}
+    by_lane = [written(name, f"{name}_by_lane_kernel", ("alpha", "model")) for name in BY_LANE if sixth]
     placed = ("prepare", *LANES, "jacobian_alpha")
+    handed = reach.numel_out(0)
+    begun = first.operations
     return StepKernels(
         tuple(k.text for name, k in kernels.items() if name not in placed),
-        {name: k.operations for name, k in kernels.items()},
-        max(k.work for k in kernels.values()),
+        {name: k.operations + begun * (name in rest) for name, k in kernels.items()},
+        max(first.work + handed, *(k.work + handed * (name in rest) for name, k in kernels.items())),
         size["prepare"].numel_out(0),
         size["end"].numel_out("M"),
         size["newton"].numel_out("factors"),
         size["start"].numel_out("record"),
         deep=False,
-        step=tuple(kernels[name].text for name in ("prepare", *LANES[:STEP])),
+        step=(
+            *(kernels[name].text for name in ("prepare", "start")),
+            "#ifdef STEP_ALONE",  # of 8 lanes, where what is handed on would leave the data cache
+            *(kernel(size[name], f"{name}_kernel", shared=SHARED).text for name in ITERATIONS),
+            "#else",
+            *(first.text, *(kernels[name].text for name in ITERATIONS)),
+            "#endif",
+            kernels["velocity"].text,
+        ),
         derivatives=tuple(kernels[name].text for name in LANES[STEP:] if name in kernels),
         sixth=tuple(k.text for k in by_lane),
         portable=(kernels["jacobian_alpha"].text,) if by_alpha else (),
     )
+
+
+def _joined(graph: ca.Function, name: str, rest: ca.Function, shared: Container[str] | None, handed: int) -> Kernel:
+    """The kernel of a graph that calls reach_kernel and then what is left of it; w holds what the one hands to the other."""
+    left = kernel(rest, f"{name.removesuffix('_kernel')}_after_kernel", shared=shared)
+    number = "double" if shared is None else "V"
+    inputs, outputs = graph.name_in(), graph.name_out()
+    formals = [f"const {'double' if k in (shared or ()) else number} *restrict {k}" for k in inputs]
+    formals += [f"{number} *restrict {k}" for k in (*outputs, "w")]
+    end = "iterate" if "iterate" in inputs else "p_next"
+    text = (
+        f"INLINE void {name}({', '.join(formals)}) {{\n"
+        f"  reach_kernel({end}, p, record, terms, alpha, model, w, w + {handed});\n"
+        f"  {left.name}(w, {', '.join((*inputs, *outputs))}, w + {handed});\n}}\n"
+    )
+    return Kernel(name, f"{left.text}\n{text}", tuple(inputs), tuple(outputs), left.work, left.operations)
 
 
 class _Roll:

@@ -100,11 +100,12 @@ def slid(model: Model, first: Any, last: Any, p: Any, p_next: Any, h: Any) -> An
     """Mean rates along rows of both ends over a step. A floating base is turned from one pose to the other by 2 vec(q₁ ⊗ q₀⁻¹),
     not by its hinges' angles, which depend on where they are counted from."""
     moved = p_next - p
-    if model.tree.base:
-        q, back = _base_turn(p_next), _base_turn(p) * ca.DM([1, -1, -1, -1])
-        moved = ca.vertcat(moved[0:3], 2 * product(q, back)[1:4], moved[6:])
-        first, last = _by_turn(first, p), _by_turn(last, p_next)
-    return ca.mtimes(first + last, moved) / (2 * h)
+    if not model.tree.base:
+        return ca.mtimes(first + last, moved) / (2 * h)
+    q, back = _base_turn(p_next), _base_turn(p) * ca.DM([1, -1, -1, -1])
+    turn = 2 * product(q, back)[1:4]
+    along = [ca.vertcat(moved[0:3], ca.mtimes(_hinges_by_turn(at), turn), moved[6:]) for at in (p, p_next)]
+    return (ca.mtimes(first, along[0]) + ca.mtimes(last, along[1])) / (2 * h)
 
 
 def _base_turn(p: Any) -> Any:
@@ -116,11 +117,15 @@ def _base_turn(p: Any) -> Any:
     return q
 
 
-def _by_turn(J: Any, p: Any) -> Any:
-    """Columns of the three hinges by the angular velocity that they make."""
+def _hinges_by_turn(p: Any) -> Any:
+    """Rates of the three hinges by the angular velocity that they make (3 × 3)."""
     c1, s1, c2, s2 = ca.cos(p[3]), ca.sin(p[3]), ca.cos(p[4]), ca.sin(p[4])
-    back = ca.blockcat([[1, s1 * s2 / c2, -c1 * s2 / c2], [0, c1, s1], [0, -s1 / c2, c1 / c2]])
-    return ca.horzcat(J[:, 0:3], ca.mtimes(J[:, 3:6], back), J[:, 6:])
+    return ca.blockcat([[1, s1 * s2 / c2, -c1 * s2 / c2], [0, c1, s1], [0, -s1 / c2, c1 / c2]])
+
+
+def _started(model: Model, p: Any) -> Any:
+    """The start of a step: there a floating base is at zero."""
+    return ca.vertcat(ca.SX(6, 1), p[6:]) if model.tree.base else p
 
 
 def slid_kernel(model: Model) -> ca.Function:
@@ -130,7 +135,7 @@ def slid_kernel(model: Model) -> ca.Function:
     first, last = ca.SX.sym("first", n, count), ca.SX.sym("last", n, count)
     across = ca.DM.ones(count)
     across[Touched(model).first] = 0
-    rates = across * slid(model, first.T, last.T, p, p_next, h)
+    rates = across * slid(model, first.T, last.T, _started(model, p), p_next, h)
     return _function("slid", {"p": p, "p_next": p_next, "first": first, "last": last, "h": h}, {"rates": rates})
 
 
@@ -156,7 +161,7 @@ def touch_slopes(model: Model) -> ca.Function:
     first = ca.SX.sym("first", r.n, t.count)
     across = ca.DM.ones(t.count)
     across[Touched(model).first] = 0
-    slides = across * slid(model, first.T, t.last, r.p, r.p_next, r.h)
+    slides = across * slid(model, first.T, t.last, _started(model, r.p), r.p_next, r.h)
     given = {"p": r.p, "p_next": r.p_next, "sign": t.sign, "first": first, "h": r.h, "alpha": r.alpha}
     return _function("touch_slopes", given, {"slopes": ca.jacobian(slides, r.p_next).T})
 

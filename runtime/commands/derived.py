@@ -22,8 +22,9 @@ def job(name: str, record: Any, *more: Callable[[Any], Any]) -> Callable[[Any], 
     def decorate(function: Callable[..., Any]) -> Any:
         @functools.wraps(function)
         def call(**words: Any) -> Any:
-            own = {field.name: words.pop(field.name) for field in fields(record) if field.name in words}
-            return function(**words, **{name: record(**own)})
+            own = {field: words.pop(field.name) for field in fields(record) if field.name in words}
+            given = {f.name: value for f, value in own.items() if value is not None or f.default_factory is MISSING}
+            return function(**words, **{name: record(**given)})
 
         wrapped: Any = call
         for one in reversed((*made_of(record), *more)):

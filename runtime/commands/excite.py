@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,17 +13,18 @@ from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.base.names import hint
+from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.numbers import HEIGHT
 from diffpbd.runtime.commands.options import clearance_option, plot_option
 from diffpbd.runtime.commands.results import json_option, note, result
+from diffpbd.runtime.excite.excitation import Excitation, Wishes, excite
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.loop.clearance import RADIUS
 from diffpbd.runtime.model.clearance import KEPT, least_distance
 from diffpbd.runtime.report.tables import number, table
 
 if TYPE_CHECKING:
-    from diffpbd.runtime.excite.excitation import Excitation
     from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["accelerations", "command", "summary"]
@@ -30,9 +32,7 @@ __all__ = ["accelerations", "command", "summary"]
 
 @click.command("excite")
 @click.argument("robot")
-@click.option("--duration", type=float, default=10.0, metavar="S", help="Period of the motion (10).")
-@click.option("--harmonics", type=int, default=5, metavar="N", help="Of the base frequency 1/duration (5).")
-@click.option("--rate", type=float, default=100.0, metavar="HZ", help="Samples a second in the file (100).")
+@job("wishes", Wishes)
 @click.option(
     "--min-tip-height", type=HEIGHT, metavar="M", help="Least height of the tip, along -gravity in the world frame."
 )
@@ -46,36 +46,15 @@ __all__ = ["accelerations", "command", "summary"]
 @click.option(
     "--max-acceleration", metavar="A", help="Of all joints [rad/s² or m/s²], or JOINT=A,… of some; without: any."
 )
-@click.option(
-    "--criterion",
-    type=click.Choice(["condition", "log-det"]),
-    default="condition",
-    show_default=True,
-    help="See above.",
-)
 @clearance_option(KEPT)
-@click.option(
-    "--margin", type=float, default=0.1, metavar="SHARE", help="Margin to every limit, as a share of it (0.1)."
-)
 @click.option("--params", metavar="FILE", help="Values of alpha that torques are predicted with, such as a payload.")
 @click.option("--out", required=True, metavar="TRAJ.csv", help="The motion to write (.gz allowed).")
 @json_option
 @plot_option("Positions, and speeds, torques and tip height against their limits.")
 def command(
-    robot: str,
-    duration: float,
-    harmonics: int,
-    rate: float,
-    min_tip_height: float | None,
-    table: float | None,
-    max_acceleration: str | None,
-    criterion: str,
-    clearance: float | None,
-    margin: float,
-    params: str | None,
-    out: str,
+    robot: str, wishes: Wishes, min_tip_height: float | None, max_acceleration: str | None, params: str | None, out: str,
     plot: str | None,
-) -> None:
+) -> None:  # fmt: skip
     """Find a periodic motion of ROBOT that starts and ends at rest and makes its inertial parameters identifiable.
 
     It minimises the condition number of the base regressor, or maximises the determinant of its information (log-det), within
@@ -84,23 +63,23 @@ def command(
     between the samples too, where ROBOT was generated with --clearance; otherwise only the table is checked.
     """
     from diffpbd.runtime.commands.progress import progress
-    from diffpbd.runtime.excite.excitation import Wishes, excite
 
     begin = time.perf_counter()
     distinct([("--out", out), ("--plot", plot)], [("--params", params), *robot_files(robot)])
     loaded = open_robot(robot)
     bounds = accelerations(loaded, max_acceleration)
+    table = wishes.table
     if table is None and loaded.manifest.recipe.table is not None:
         table = loaded.manifest.recipe.table + RADIUS
         note(f"note: the recipe's table: centres of mass and tip stay above {table:g} m.")
-    least = least_distance(loaded, clearance, KEPT)
-    wishes = Wishes(duration, harmonics, rate, min_tip_height, margin, bounds, table, criterion, least)
+    least = least_distance(loaded, wishes.clearance, KEPT)
+    wishes = replace(wishes, least_height=min_tip_height, acceleration=bounds, table=table, clearance=least)
     with progress() as say:
         found = excite(loaded, wishes, loaded.alpha.vector(params), say)
     if plot is not None:
         from diffpbd.runtime.report.excitation_plot import plot_excitation
 
-        plot_excitation(found, plot, title=f"{loaded.name}: {duration:g} s, {harmonics} harmonics")
+        plot_excitation(found, plot, title=f"{loaded.name}: {wishes.duration:g} s, {wishes.harmonics} harmonics")
     m = found.motion
     write_log(out, Log(m.time, loaded.joints, m.q, m.dq, m.ddq, m.tau))
     result(f"{summary(found)}\n\n{time.perf_counter() - begin:.1f} s in all.", facts(found), out, plot)

@@ -47,7 +47,7 @@ def _instructions(folder: Path, manifest: Manifest) -> str:
         used = Library(folder, manifest).instructions
     except InputError as error:
         return f"instruction sets: none, the library does not open ({error})"
-    return f"instruction sets: {used} ({PATH_VARIABLE}={PORTABLE}: the same bits on every machine)"
+    return f"instruction sets: {used} (set {PATH_VARIABLE}={PORTABLE} for the same bits on every machine)"
 
 
 def _parameters(manifest: Manifest, params: str | None, as_json: bool) -> str:
@@ -83,9 +83,12 @@ def describe(manifest: Manifest) -> str:
     ]
     alpha = [[p.name, number(p.default), number(p.lower), number(p.upper), p.unit] for p in manifest.alpha]
     functions = [[f"{f.operations:>10}", f.name, signature(f)] for f in manifest.functions]
+    chain = (
+        f"from {robot.base} to {', '.join(robot.tips)}" if robot.tips != (robot.base,) else f"that move {robot.base}"
+    )
     return "\n\n".join(
         [
-            f"{manifest.name}: {len(robot.joints)} joints from {robot.base} to {', '.join(robot.tips)}, "
+            f"{manifest.name}: {len(robot.joints)} joints {chain}, "
             f"moving mass {robot.total_mass:.6g} kg; h = {recipe.h:g} s, {recipe.integrator}, "
             f"{recipe.solver}; "
             f"made by diffpbd {manifest.generator.diffpbd}",

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from diffpbd.runtime.commands.mending_options import MENDING_OPTIONS, MendWords
+from diffpbd.runtime.base.options import option
+from diffpbd.runtime.commands.derived import job
+from diffpbd.runtime.commands.mending_options import MendWords
 from diffpbd.runtime.commands.numbers import RATE
-from diffpbd.runtime.commands.options import grouped
 
 if TYPE_CHECKING:
     from diffpbd.runtime.logs.processing import Processing
@@ -24,14 +25,20 @@ STILL = "still"
 class LogWords(MendWords):
     """The options as given."""
 
-    rate: float | None
-    cutoff: float
-    trim: float | str
-    bridge: float
-    torque: str | None
-    topic: str | None
-    column_map: str | None
-    rates: str
+    cutoff: float = option("Of the low-pass filter (5); 0: none.", 5.0, metavar="HZ")
+    trim: float | str = option(
+        "Cut off at both ends after filtering: seconds, or `still`, of each log what it has at rest there.", "0", metavar="S",
+        parse=lambda text: _trim(text),
+    )  # fmt: skip
+    bridge: float = option("Close gaps up to this long instead of splitting there.", 0.0, metavar="S")
+    torque: str | None = option("The signal that is the joint torque, such as actual_effort.", None, metavar="FIELD")
+    topic: str | None = option("The topic of a bag, where several name the joints.", None, metavar="NAME")
+    column_map: str | None = option("Renames columns of the logs.", None, flag="--map", metavar="FILE.json")
+    rates: str = option(
+        "The log's dq columns (default), or the derivative of the filtered positions.", "recorded",
+        choices=("recorded", "positions"),
+    )  # fmt: skip
+    rate: float | None = None
 
     def reading(self) -> Reading:
         """How files are read; reads that of --map."""
@@ -50,15 +57,15 @@ class LogWords(MendWords):
         return Processing(self.cutoff or None, trim=0.0 if still else float(self.trim), bridge=self.bridge, still=still)
 
 
-def _trim(_ctx: click.Context, _param: click.Parameter, text: str) -> float | str:
+def _trim(text: str) -> float | str:
     """Seconds, or the word."""
     try:
         return text if text == STILL else float(text)
     except ValueError:
-        raise click.BadParameter(f"{text} is neither a number of seconds nor `{STILL}`.") from None
+        raise ValueError(f"{text} is neither a number of seconds nor `{STILL}`.") from None
 
 
-log_options = grouped(
+log_options = job(
     "words",
     LogWords,
     click.option(
@@ -67,26 +74,5 @@ log_options = grouped(
         metavar="HZ",
         help="Sampling rate of logs without time stamps, or to replace their stamps by even steps.",
     ),
-    click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter (5); 0: none."),
-    click.option(
-        "--trim",
-        callback=_trim,
-        default="0",
-        metavar="S",
-        help="Cut off at both ends after filtering: seconds, or `still`, of each log what it has at rest there.",
-    ),
-    click.option(
-        "--bridge", type=float, default=0.0, metavar="S", help="Close gaps up to this long instead of splitting there."
-    ),
-    click.option("--torque", metavar="FIELD", help="The signal that is the joint torque, such as actual_effort."),
-    click.option("--topic", metavar="NAME", help="The topic of a bag, where several name the joints."),
-    click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of the logs."),
-    click.option(
-        "--rates",
-        type=click.Choice(["recorded", "positions"]),
-        default="recorded",
-        help="The log's dq columns (default), or the derivative of the filtered positions.",
-    ),
-    *MENDING_OPTIONS,
 )
 """Hands a command `words`."""

@@ -99,17 +99,22 @@ def summary(robot: Robot, run: ClosedLoop) -> str:
     solver = MS * run.solver[np.isfinite(run.solver)]
     own = "solver alone: no time known"
     if solver.size:
+        bounded = (
+            f"at most {run.iterations.max():.0f} interior-point iterations, and none in "
+            f"{100.0 * (run.iterations == 0).mean():.0f} % of the ticks, where no bound was active"
+            if run.iterations.any()
+            else "no bound was active"
+        )
         own = (
             f"solver alone: median {np.median(solver):.3f} ms, p99 {np.quantile(solver, 0.99):.3f} ms, longest "
-            f"{solver.max():.3f} ms; at most {run.iterations.max():.0f} interior-point iterations, and none in "
-            f"{100.0 * (run.iterations == 0).mean():.0f} % of the ticks, where no bound was active"
+            f"{solver.max():.3f} ms; {bounded}"
         )
+    excess = f"exceeded by at most {run.violation:.3g}" if run.violation > 0.0 else "kept"
     lines = [
         f"{robot.name}: {len(run.seconds)} ticks of {run.h:g} s: {sources}; solver: {statuses}",
         f"tick: median {np.median(times):.3f} ms, p99 {np.quantile(times, 0.99):.3f} ms, longest {times.max():.3f} ms",
         own,
-        f"tracking: RMS {run.rms.max():.3g} at the worst joint; position and speed limits exceeded by at most "
-        f"{run.violation:.3g}",
+        f"tracking: RMS {run.rms.max():.3g} at the worst joint; position and speed limits {excess}",
         "",
     ]
     if run.disturbance.any():

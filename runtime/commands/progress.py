@@ -13,6 +13,9 @@ import click
 
 from diffpbd.runtime.base.live import Loop, Parts, duration, live_line
 
+FORESEEN = 0.2
+"""[1] Share of the work from which the time left is estimated: before it the estimate is several times too long."""
+
 if TYPE_CHECKING:
     from diffpbd.codegen.heartbeat import Heartbeat  # the control PC has no generator to import
 
@@ -82,7 +85,8 @@ def _worded(text: str, elapsed: float, *, for_how_long: bool = True) -> str:
     share = getattr(text, "share", None)
     if share is None or not 0.0 < share <= 1.0:
         return f"{text}  for {duration(elapsed)}" if for_how_long else str(text)
-    return f"{text}: {100.0 * share:.0f} %, {duration(elapsed * (1.0 - share) / share)} left"
+    left = f", about {duration(elapsed * (1.0 - share) / share)} left" if share >= FORESEEN else ""
+    return f"{text}: {100.0 * share:.0f} %{left}"
 
 
 @contextmanager

@@ -20,6 +20,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.base.live import Share
+from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.excite.columns import IntArray, base_columns
 from diffpbd.runtime.excite.envelope import Envelope, Motion
 from diffpbd.runtime.excite.fourier import Fourier
@@ -59,29 +60,19 @@ class Wishes:
     `clearance` [m] of links from each other.
     """
 
-    duration: float = 10.0
-    harmonics: int = 5
-    rate: float = 100.0
+    duration: float = option("Period of the motion (10).", 10.0, span=(0.1, 3600.0), unit="s", metavar="S")
+    harmonics: int = option("Of the base frequency 1/duration (5).", 5, span=(2, 50), metavar="N")
+    rate: float = option("Samples a second in the file (100).", 100.0, span=(1.0, 10000.0), unit="Hz", metavar="HZ")
     least_height: float | None = None
-    margin: float = 0.1
+    margin: float = option("Margin to every limit, as a share of it (0.1).", 0.1, span=(0.0, 0.9), metavar="SHARE")
     acceleration: FloatArray | None = None
     table: float | None = None
-    criterion: str = CRITERIA[0]
+    criterion: str = option("See above.", CRITERIA[0], choices=CRITERIA)
     clearance: float | None = None
 
     def __post_init__(self) -> None:
         """Refuses what cannot be."""
-        for name, value, low, high in (
-            ("--duration", self.duration, 0.1, 3600.0),
-            ("--rate", self.rate, 1.0, 10000.0),
-            ("--margin", self.margin, 0.0, 0.9),
-        ):
-            if not low <= value <= high:  # NaN too
-                raise InputError(f"{name}: expected a number from {low:g} to {high:g}, found {value:g}.")
-        if self.criterion not in CRITERIA:
-            raise InputError(f"--criterion: expected {' or '.join(CRITERIA)}, found {self.criterion!r}.")
-        if not 2 <= self.harmonics <= 50:
-            raise InputError(f"--harmonics: expected 2 to 50, found {self.harmonics}.")
+        expect(self)
         if self.rate * self.duration < SAMPLES_A_HARMONIC * self.harmonics:
             raise InputError(
                 f"--rate: {self.rate:g} Hz samples the highest harmonic ({self.harmonics / self.duration:g} Hz) too coarsely; "

@@ -5,7 +5,7 @@ A pair of generated functions does the work, of a `Robot` on the CPU or of its `
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -29,7 +29,11 @@ class Pair:
     forward: Any
     reverse: Any
     h: float
-    alpha: Any
+    parameters: Any
+
+    def alpha(self, given: Any) -> Any:
+        """The vector of what is given: None, values by name, or a vector, which stays as it is."""
+        return self.parameters.vector(given) if given is None or isinstance(given, Mapping) else given
 
     @property
     def axes(self) -> tuple[int, ...]:
@@ -102,4 +106,4 @@ def pair(owner: Any, name: str) -> Pair:
     if missing:
         raise InputError(f"{owner!r} has no {' and no '.join(missing)}, of which a differentiable {name} is made.")
     robot = getattr(owner, "robot", owner)
-    return Pair(owner, functions[name], functions[f"vjp_{name}"], robot.manifest.recipe.h, robot.alpha.defaults)
+    return Pair(owner, functions[name], functions[f"vjp_{name}"], robot.manifest.recipe.h, robot.alpha)

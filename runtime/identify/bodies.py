@@ -55,7 +55,10 @@ def check_prior(weight: float) -> None:
 
 def decided_by_prior(alone: float) -> str:
     """Why a parameter has no deviation that the prior makes for it."""
-    return f"only the prior decides it; by the recordings alone its standard deviation is {alone:.2g}"
+    return (
+        "only the prior decides it, directly or through inertias that it is correlated with; by the recordings alone its "
+        f"standard deviation is {alone:.2g}"
+    )
 
 
 @dataclass(frozen=True)

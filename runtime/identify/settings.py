@@ -39,7 +39,7 @@ class Settings:
     prior: float = option(
         f"Weight of the prior that keeps inertials near the description ({PRIOR:g}).", PRIOR, metavar="W"
     )
-    loss: str = option("huber: outliers count less (torque form).", LOSSES[0], choices=LOSSES)
+    loss: str = option("With huber outliers count less (torque form).", LOSSES[0], choices=LOSSES)
     starts: int = option("Solve from N starts, keep the best (1; torque form).", 1, span=(1, MOST_STARTS), metavar="N")
     cross_validate: bool = option(
         "Also fit without each recording in turn and test on it (torque form).", False, flag="--leave-one-out"

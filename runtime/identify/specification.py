@@ -222,6 +222,6 @@ def _said(chosen: Sequence[tuple[Cause, float]], withheld: Mapping[str, str], le
     more = f" and {len(chosen) - TOLD} more" if len(chosen) > TOLD else ""
     return (
         f"{REJECTED} in cross-validation (t above {least:.2g}): it lacks {listing([_called(*own) for own in chosen[:TOLD]])}"
-        f"{more}, or an effect like it. {len(withheld)} parameters have no standard deviation: this shifts them by more than "
-        f"{APART:g} of it, or is another law of their friction",
+        f"{more}, or an effect like it. {len(withheld)} parameters are printed without a standard deviation: the missing "
+        f"effect shifts them by more than {APART:g} of it, or it is another law of their friction",
     )

@@ -27,6 +27,9 @@ RISE, FALL, MOST = 6.0, 5.0, 1e8
 """[1] Of the damping after a step that fails or does not, and where the search ends."""
 CHANCES = 6.0
 """[1] Residuals that a predicted toss counts as: a place and a turn."""
+FARTHEST = np.repeat([0.02, 0.2, 0.5, 5.0], 3)
+"""[m, rad, m/s, rad/s] That a first state moves at most in a step of the search, and ten times that from where it began: beyond
+there is no recorded motion, and steps are slow."""
 ENOUGH = 1e-5
 """[1] Fall of the loss, in its own size, that ends the search when two steps in turn make less."""
 
@@ -88,7 +91,7 @@ def solve(windows: TossWindows, parameters: Parameters, theta: FloatArray, state
     """Of least loss from a start."""
     squares = windows.squares(parameters.alpha(theta), states)
     scale = max(SCALE * float(np.sqrt(np.median(squares / windows.residuals))), LEAST)
-    damping, small, done = DAMPING, 0, 0
+    damping, small, done, gone = DAMPING, 0, 0, np.zeros((windows.count, 2 * BODY))
     while done < iterations and damping < MOST and small < 2:
         done += 1
         linear, weight = windows.linear(parameters, theta, states), weights(windows, squares, scale)
@@ -97,19 +100,29 @@ def solve(windows: TossWindows, parameters: Parameters, theta: FloatArray, state
         while damping < MOST:
             move, ways = _step(linear.gradient, linear.curvature, weight, damping, len(theta))
             new = np.clip(theta + move, parameters.lower, parameters.upper)
+            ways = _near(ways, gone)
             alpha, there = parameters.alpha(new), states.moved(ways)
             moved = windows.squares(alpha, there)
             if _loss(windows, moved, scale) >= before:
                 kept = windows.squares(alpha, states)
-                there, moved = there.where(moved <= kept, states), np.minimum(moved, kept)
+                better = moved <= kept
+                there, moved, ways = there.where(better, states), np.minimum(moved, kept), ways * better[:, None]
             after = _loss(windows, moved, scale)
             if after < before:
-                theta, states, squares = new, there, moved
+                theta, states, squares, gone = new, there, moved, gone + ways
                 damping /= FALL
                 break
             damping *= RISE
         small = small + 1 if before - after < ENOUGH * before else 0
     return Found(theta, states, weights(windows, squares, scale), done)
+
+
+def _near(ways: FloatArray, gone: FloatArray) -> FloatArray:
+    """Shortened, every window's by itself, to `FARTHEST`; none where states have `gone` (windows, 12) too far with it."""
+    most = np.abs(ways / FARTHEST).max(axis=1, initial=1.0)
+    short = ways / most[:, None]
+    inside = (np.abs(gone + short) <= 10.0 * FARTHEST).all(axis=1)
+    return np.asarray(short * inside[:, None], dtype=np.float64)
 
 
 def _loss(windows: TossWindows, squares: FloatArray, scale: float) -> float:

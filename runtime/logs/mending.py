@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.names import hint
+from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.folder.manifest import Joint
 
 __all__ = [
@@ -31,6 +32,8 @@ AROUND = 3
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 MOST_SECONDS = 1e11
 """[s] Beyond any clock's time: since 1970 1.8e9 s have passed, in milliseconds 1.8e12."""
+LEAST, MOST = 1e-12, 1e12
+"""Size of a factor: beyond it no unit is meant, and products of samples would leave the range of numbers."""
 EPOCHS = (1e8, 1e10)
 """[s] Times since 1970 that a clock may show: 1973 to 2286."""
 
@@ -47,28 +50,69 @@ class Mending:
     `sort`: rows of a table in the order of their stamps.
     """
 
-    degrees: bool = False
-    time_unit: str = "s"
-    unwrap: bool | None = None
-    flip: tuple[str, ...] = ()
-    scale: Mapping[str, float] = field(default_factory=dict)
-    drive_gain: Mapping[str, float] = field(default_factory=dict)
+    degrees: bool = option("The log has hinges in degrees and degrees a second.", False)
+    time_unit: str = option("Unit of the log's time column (s).", "s", choices=tuple(TIME_UNITS))
+    unwrap: bool | None = option(
+        "Unwrap turns of 2π of all joints, or of none (default: of joints without limits).",
+        None,
+        flag="--unwrap/--no-unwrap",
+    )
+    flip: tuple[str, ...] = option("Turn the sign of this joint's torque; repeatable.", (), metavar="JOINT", many=True)
+    scale: Mapping[str, float] = option(
+        "Multiply a column such as q_lift, all of q, dq, ddq, tau, or time; repeatable.", make=dict,
+        metavar="COLUMN=FACTOR", many=True, parse=lambda words: _numbers("--scale", words),
+    )  # fmt: skip
+    drive_gain: Mapping[str, float] = option(
+        "The log's tau is a motor current: torque = K times it [N·m/A], a number or JOINT=K,….", make=dict, metavar="K",
+        parse=lambda text: _gains(text),
+    )  # fmt: skip
     derive: bool = False
-    shift: Mapping[str, float] = field(default_factory=dict)
-    despike: bool = False
-    sort: bool = False
+    shift: Mapping[str, float] = option(
+        "Add to a column, such as an encoder's zero to q_lift [rad]; repeatable.", make=dict,
+        metavar="COLUMN=NUMBER", many=True, parse=lambda words: _numbers("--shift", words, least=0.0),
+    )  # fmt: skip
+    despike: bool = option("Remove single outliers from torques.", False)
+    sort: bool = option("Sort the rows of a table by their time stamps.", False)
 
     def __post_init__(self) -> None:
         """Refuses a unit that is none, and factors that make nothing of a column."""
-        if self.time_unit not in TIME_UNITS:
-            raise InputError(f"--time-unit: expected {', '.join(TIME_UNITS)}, found {self.time_unit!r}.")
-        for option, factors in (("--scale", self.scale), ("--drive-gain", self.drive_gain)):
+        expect(self)
+        for word, factors in (("--scale", self.scale), ("--drive-gain", self.drive_gain)):
             for name, factor in factors.items():
                 if not (isinstance(factor, numbers.Real) and math.isfinite(factor) and factor != 0):
-                    raise InputError(f"{option}{name and ' '}{name}: expected a number other than 0, found {factor!r}.")
+                    raise InputError(f"{word}{name and ' '}{name}: expected a number other than 0, found {factor!r}.")
         for name, way in self.shift.items():
             if not (isinstance(way, numbers.Real) and math.isfinite(way)):
                 raise InputError(f"--shift {name}: expected a finite number, found {way!r}.")
+
+
+def _gains(text: str) -> dict[str, float]:
+    """Of a command line: a number for all joints, or JOINT=NUMBER words."""
+    return _numbers("--drive-gain", text.split(",")) if "=" in text else {"": _number("--drive-gain", text, text)}
+
+
+def _numbers(option: str, words: Sequence[str], least: float = LEAST) -> dict[str, float]:
+    """NAME=NUMBER words."""
+    found: dict[str, float] = {}
+    for word in words:
+        name, _, text = (part.strip() for part in word.partition("="))
+        if name in found:
+            raise InputError(f"{option}: {name} is given twice.")
+        found[name] = _number(option, text, word, least)
+    return found
+
+
+def _number(option: str, text: str, word: str, least: float = LEAST) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not least <= abs(value) <= MOST:  # NaN too
+        raise InputError(
+            f"{option}: expected NAME=NUMBER with a number{' other than 0' if least else ''}, in size from {least:g} to "
+            f"{MOST:g}, found {word!r}."
+        )
+    return value
 
 
 def mended(recording: Any, how: Mending, facts: Sequence[Joint] = ()) -> Any:

@@ -196,6 +196,7 @@ class Configuration:
         reference = self.controller.get("reference")
         rows = [self.controller.get("goal")] if reference is None else list(reference["q"])
         what = "goal" if reference is None else "reference"
+        poses: list[FloatArray] = []
         for row in rows:
             if row is None:
                 continue
@@ -208,8 +209,9 @@ class Configuration:
                     f"The {what} of {self.joints[k]}, {q[k]:.3f} rad, is outside [{low:.3f}, {high:.3f}] rad, its limits "
                     f"less {margin:g} rad."
                 )
+            poses.append(q)
             expect_above(robot, self.alpha, self.table, [q], what)
-            expect_apart(robot, self.alpha, self.clearance, [q], what)
+        expect_apart(robot, self.alpha, self.clearance, poses, what)  # of a reference the nearest sample is named
 
     def supervisor(self, robot: Robot) -> Supervisor:
         """The supervisor, on a generated robot that must be the same code."""

@@ -36,6 +36,8 @@ class _Look(NamedTuple):
     """∫ dq [rad]."""
     path: list[float]
     """∫ |dq| [rad]."""
+    unsure: list[float]
+    """[rad] By how much ∫ dq may be off because the speed shakes in step with the states."""
     load: list[float]
     """∫ of unexplained torque [N·m·s]."""
 
@@ -57,20 +59,24 @@ class SlowFaults:
         """Forget the past."""
         self.drifted = self.loaded = ""
         self._past: deque[_Look] = deque()
+        self._lately: deque[tuple[float, list[float]]] = deque(maxlen=4)
+        """Stamps and speeds of the last states."""
+        self._unsure: list[float] = [0.0] * len(self._joints)
 
     def add(
         self, stamp: float, q: list[float], dq: list[float], way: list[float], path: list[float], external: FloatArray
     ) -> None:
         """A state [rad, rad/s], the integrals of dq and of |dq| up to it [rad] and the torque unexplained at it [N·m]."""
         past = self._past
+        self._shake(stamp, dq)
         if not past:
-            past.append(_Look(stamp, q, dq, way, path, [0.0] * len(q)))
+            past.append(_Look(stamp, q, dq, way, path, self._unsure, [0.0] * len(q)))
             return
         elapsed = stamp - past[-1].stamp
         if elapsed < EVERY:
             return
         load = [total + elapsed * push for total, push in zip(past[-1].load, external.tolist(), strict=True)]
-        now = _Look(stamp, q, dq, way, path, load)
+        now = _Look(stamp, q, dq, way, path, self._unsure, load)
         past.append(now)
         while stamp - past[1].stamp >= DRIFT_WINDOW:
             past.popleft()
@@ -78,13 +84,29 @@ class SlowFaults:
         then = next((look for look in reversed(past) if stamp - look.stamp >= LOAD_WINDOW), None)
         self.loaded = "" if then is None else self._load(now, then)
 
+    def _shake(self, stamp: float, dq: list[float]) -> None:
+        """A speed that goes up and down from state to state (three changes, each against the one before) is known at these
+        alone: the way between is that of either end's speed, or anything between."""
+        lately = self._lately
+        lately.append((stamp, dq))
+        if len(lately) < 4:
+            return
+        (_, a), (_, b), (then, c), (now, d) = lately
+        half = 0.5 * (now - then)
+        self._unsure = [
+            total
+            + (half * min(abs(y - x), abs(z - y), abs(w - z)) if (y - x) * (z - y) < 0.0 > (z - y) * (w - z) else 0.0)
+            for total, x, y, z, w in zip(self._unsure, a, b, c, d, strict=True)
+        ]
+
     def _drift(self, now: _Look, then: _Look) -> str:
         worst, found = 0.0, ""
         for k, joint in enumerate(self._joints):
             moved, shown = now.q[k] - then.q[k], now.way[k] - then.way[k]
             allowed = (
                 DRIFT_FLOOR + DRIFT_SHARE * (now.path[k] - then.path[k]) + LAG * (abs(now.dq[k]) + abs(then.dq[k]))
-            )
+                + now.unsure[k] - then.unsure[k]
+            )  # fmt: skip
             excess = abs(moved - shown) - allowed
             if excess > worst:
                 worst, found = excess, (

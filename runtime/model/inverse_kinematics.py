@@ -181,5 +181,5 @@ def _kept(robot: Robot, goal: Goal) -> dict[str, FloatArray]:
 def not_reached(robot: Robot, result: Ik) -> SolverError:
     """What is raised where a goal was not reached."""
     return SolverError(
-        f"ik of {robot.name}: {result.words}. Give a goal within reach, more starts, or strict=False for that position."
+        f"ik of {robot.name}: {result.words}. Give a goal within reach or more starts; strict=False in Python returns it."
     )

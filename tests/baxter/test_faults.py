@@ -179,7 +179,10 @@ def test_ctrl_c_in_every_phase(arm_robot: Robot, graph: Graph, robot: RobotProce
     if phase is Phase.CHECK:
         robot.ask(fault="freeze")
     interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)  # noqa: E731 one line, used once
-    report = execute(arm_robot, graph.uri, phase=phase, after=0.05, action=interrupt)
+    lasts = {Phase.HOLD: {"hold": 5.0}, Phase.RUN: {"duration": 5.0}}.get(
+        phase, {}
+    )  # the signal comes in it, however late
+    report = execute(arm_robot, graph.uri, phase=phase, after=0.05, action=interrupt, **lasts)
     answer = held_after(robot)
     check_audit(answer, report)
     expected = Reason.FINISHED if phase is Phase.STOP else Reason.INTERRUPTED

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from support.robots import loaded
 
 from benchmarks import assembly, kinds, processor, static
 
@@ -65,6 +66,12 @@ def test_operations_are_those_of_the_text() -> None:
         "static NOINLINE void newton_kernel_1(V *y) {\n V a0;\n a0=sin0;\n}\n"
     )
     assert static.operations(text) == {"newton": 2}
+
+
+def test_iterations_of_a_step_share_what_they_begin_with() -> None:
+    counted = static.operations((loaded("baxter_bare").folder / "src" / "joint_step_model.h").read_text())
+    assert counted["reach"] > 4 * counted["chord_after"]
+    assert sum(counted[k] for k in static.STEP) < 4900  # 5900 when each began by itself
 
 
 def test_the_kind_is_the_newest_whose_features_are_here() -> None:

@@ -74,3 +74,17 @@ def test_an_error_of_our_own_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> N
 def test_version() -> None:
     result = CliRunner().invoke(cli.cli, ["--version"])
     assert result.exit_code == 0 and result.stdout.startswith("diffpbd ")
+
+
+def test_an_interruption_while_modules_are_read() -> None:
+    """Ctrl-C in the first half second."""
+    early = (
+        "import sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'click': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "import diffpbd.command\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", early], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr.strip(), ended.stdout) == (130, "Interrupted.", "")

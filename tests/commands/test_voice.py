@@ -74,6 +74,7 @@ def test_a_long_simulation_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, t
     assert "%" not in CliRunner().invoke(cli, line).output.split("energy")[0]
     monkeypatch.setattr(heartbeat, "PERIOD", 0.001)
     said = [text for text in CliRunner().invoke(cli, line).output.splitlines() if text.startswith("step ")]
-    assert len(said) > 2 and all(re.fullmatch(r"step \d+ of 800: \d+ %, .* left", text) for text in said), said
+    assert len(said) > 2 and all(re.fullmatch(r"step \d+ of 800: \d+ %(, about .* left)?", text) for text in said), said
     shares = [int(text.split(": ")[1].split(" %")[0]) for text in said]
     assert shares == sorted(shares) and shares[-1] >= 80
+    assert all(("left" in text) == (share >= 20) for text, share in zip(said, shares, strict=True) if share != 20)

@@ -91,37 +91,39 @@ HARNESS = """
 
 /* A step, then its judgement with one number of its end changed. */
 int main(void) {
-  static double alpha[NA] = {%s}, work[W_SIZE], kept[W_SIZE];
-  double p[N] = {0.5, 1.0, -0.3}, pd[N] = {1.0, -2.0, 3.0}, u[N] = {0.0}, h = 0.01, p_next[N], pd_next[N];
+  static const double h = 0.01;
+  static double alpha[NA] = {%s};
+  static Work work, kept;
+  double p[N] = {0.5, 1.0, -0.3}, pd[N] = {1.0, -2.0, 3.0}, u[N] = {0.0}, p_next[N], pd_next[N];
   const double *in[5] = {p, pd, u, &h, alpha};
   double *out[2] = {p_next, pd_next};
   const double by[] = {1.0, 0.99, 1.01}; /* as far as it goes, less, more */
   int kind, k;
   p[1] = sin(0.3) + 1e-4; /* the tip is about to land */
-  if (rod_joint_step(in, out, work) != 0) return 1;
-  memcpy(kept, work, sizeof work);
+  if (rod_joint_step(in, out, (double *)&work) != 0) return 1;
+  kept = work;
   for (kind = 0; kind < 7; kind++) {
     for (k = 1; k < 3; k++) {
-      double end[N], rate[N], *touched = work + W_PUSH, *later = work + W_PUSH_RATE;
+      double end[N], rate[N], *touched = work.push, *later = work.push_rate;
       const double mean = 0.5 * h * (pd[2] + pd_next[2]);
-      memcpy(work, kept, sizeof work);
+      work = kept;
       memcpy(end, p_next, sizeof end);
       memcpy(rate, pd_next, sizeof rate);
       if (kind == 0) end[2] = p[2] + mean + by[k] * %s;
-      if (kind == 1) work[W_GAPS] = -by[k] * (%s + 0.5 * h * 2.0 * 1e-5);
+      if (kind == 1) work.gaps[0] = -by[k] * (%s + 0.5 * h * 2.0 * 1e-5);
       if (kind == 2) touched[1] = touched[0] * 2.0 * by[k], touched[2] = 0.0;
       if (kind == 3) later[1] = later[0] * 2.0 * by[k], later[2] = 0.0;
       if (kind == 4) touched[3] = k == 1 ? 1e-3 : -1e-3, touched[4] = touched[5] = 0.0;
       if (kind == 5) later[3] = k == 1 ? 1e-3 : -1e-3, later[4] = later[5] = 0.0;
       if (kind == 6) end[0] = k == 1 ? end[0] : NAN;
-      printf("%%d ", refuted(p, pd, u, 0, &h, alpha, end, rate, work));
+      printf("%%d ", refuted(p, pd, u, 0, &h, alpha, end, rate, &work));
     }
   }
   p[1] = 5.0; /* in flight energy is what it was, to 1e-3 of it */
-  if (rod_joint_step(in, out, work) != 0) return 1;
+  if (rod_joint_step(in, out, (double *)&work) != 0) return 1;
   for (k = 0; k < 2; k++) {
-    work[W_ENERGY + 3] += k == 0 ? 1e-4 : 1e-2;
-    printf("%%d ", refuted(p, pd, u, 0, &h, alpha, p_next, pd_next, work));
+    work.energy[3] += k == 0 ? 1e-4 : 1e-2;
+    printf("%%d ", refuted(p, pd, u, 0, &h, alpha, p_next, pd_next, &work));
   }
   return 0;
 }

@@ -72,8 +72,29 @@ def test_a_row_without_a_solution_ends_alone() -> None:
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"share": 0.0}, "share must be"), ({"substeps": 0}, "substeps"), ({"duration": np.nan}, "duration")],
+    [
+        ({"share": 0.0}, "share must be"),
+        ({"substeps": 0}, "substeps"),
+        ({"duration": np.nan}, "duration"),
+        ({"h": 0.0}, "h must"),
+        ({"substeps": 1.5}, "substeps"),
+    ],
 )
 def test_refusals(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         gym.Reach(loaded("double_pendulum"), **options)
+
+
+def test_actions_and_seeds_of_another_shape_are_refused() -> None:
+    """One action for all rows, or a column of them, would be taken for actions of every row."""
+    robot = loaded("double_pendulum")
+    one, many = gym.Reach(robot), gym.ReachVector(robot, 3)
+    one.reset(seed=0), many.reset(seed=[1, 2, 3])
+    for wrong in (0.5, np.zeros(1), np.zeros(3), np.zeros((1, 2)), [0.1, np.nan]):
+        with pytest.raises(InputError, match="action"):
+            one.step(wrong)
+    for wrong in (np.zeros(2), np.zeros((3, 1)), np.zeros((1, 2)), np.zeros((2, 3))):
+        with pytest.raises(InputError, match=r"action: expected shape \(3, 2\)"):
+            many.step(wrong)
+    with pytest.raises(InputError, match="one for each of 3 rows, found 2"):
+        many.reset(seed=[1, 2])

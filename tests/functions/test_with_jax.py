@@ -118,3 +118,13 @@ def test_a_robot_without_steps_is_refused() -> None:
 
     with pytest.raises(InputError, match="<bare> has no joint_step and no vjp_joint_step"):
         with_jax.step(Bare())
+
+
+def test_parameters_go_by_name_too(robot: Robot, given: dict[str, Any]) -> None:
+    named = {"payload.mass": 0.3, "friction.viscous.elbow": 0.1}
+    step = with_jax.step(robot)
+    state = given["p"][0], given["pd"][0], given["U"][0, 0]
+    for one, other in zip(step(*state, alpha=named), step(*state, alpha=given["alpha"]), strict=True):
+        assert np.array_equal(one, other)
+    with pytest.raises(InputError, match="no parameter 'payload.mas'"):
+        step(*state, alpha={"payload.mas": 0.3})

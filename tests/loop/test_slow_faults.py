@@ -99,6 +99,19 @@ def test_a_share_of_the_way_is_allowed() -> None:
         assert (found is not None) == seen
 
 
+def test_a_joint_that_shakes_in_step_with_the_states_is_no_fault() -> None:
+    """0.6 rad/s at every other state, for a moment: its speeds say 0.3 rad/s, it goes 0.05. Of one that is smooth as much is
+    a fault, and so is more than the speeds at both ends leave open."""
+    kicked = lambda t: np.array([0.6 * (round(t / DT) % 2), 0.0])  # noqa: E731
+    went = lambda rate: lambda t: np.array([rate * t, 0.0])  # noqa: E731
+    assert feed(20.0, q=went(0.05), dq=kicked)[0] is None
+    assert feed(20.0, q=went(0.55), dq=kicked)[0] is None
+    assert feed(20.0, q=went(-0.1), dq=kicked)[0] is not None
+    assert feed(20.0, q=went(0.05), dq=lambda t: np.array([0.3, 0.0]))[0] is not None
+    long = lambda t: np.array([0.6 * (round(t / DT) % 4 < 2), 0.0])  # noqa: E731
+    assert feed(20.0, q=went(0.05), dq=long)[0] is not None, "a shake that the states resolve"
+
+
 def test_only_the_way_within_the_window_is_allowed_for() -> None:
     shake = lambda t: np.array([0.5 * np.sin(2.0 * np.pi * 16.0 * t), 0.0])  # noqa: E731
     seen, _ = feed(30.0, dq=lambda t: shake(t) + np.array([0.05 * (t > 20.0), 0.0]))

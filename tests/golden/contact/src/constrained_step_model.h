@@ -28,6 +28,7 @@
 #define LAGGING 0
 #define STRAIGHT 1
 #define FLOATING 0
+#define CHART_PATHS 0
 #define WRENCHES 0
 #define BOUNCING 0
 #define EXACT 0
@@ -248,7 +249,7 @@ static NOINLINE void node_kernel(const double *restrict p_prev, const double *re
   (void)A;
   (void)w;
  double a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14,a15;
- double a16;
+ double a16,a17;
  a0=model[0];
  a1=p[0];
  a2=p_prev[0];
@@ -258,7 +259,8 @@ static NOINLINE void node_kernel(const double *restrict p_prev, const double *re
  a2=a4*a2;
  a3=a3+a2;
  a2=h[0];
- a3=a3/a2;
+ a17=1.0/a2;
+ a3=a3*a17;
  a5=0.5;
  a6=a5*a2;
  a7=alpha[0];
@@ -279,9 +281,9 @@ static NOINLINE void node_kernel(const double *restrict p_prev, const double *re
  a1=a4*a1;
  a9=a9+a1;
  a7=a7+a9;
- a7=a7/a2;
+ a7=a7*a17;
  a9=a3+a7;
- a9=a9/a2;
+ a9=a9*a17;
  a9=-a9;
  u[0]=a9;
  a9=p_prev[1];
@@ -292,7 +294,7 @@ static NOINLINE void node_kernel(const double *restrict p_prev, const double *re
  a9=a1-a9;
  a9=a11*a9;
  a10=a10-a9;
- a10=a10/a2;
+ a10=a10*a17;
  a9=alpha[1];
  a9=a0*a9;
  a12=alpha[29];
@@ -312,9 +314,9 @@ static NOINLINE void node_kernel(const double *restrict p_prev, const double *re
  a13=a13+a1;
  a13=a13-a12;
  a9=a9+a13;
- a9=a9/a2;
+ a9=a9*a17;
  a13=a10-a9;
- a13=a13/a2;
+ a13=a13*a17;
  u[1]=a13;
  a13=p_prev[2];
  a12=p[2];
@@ -324,7 +326,7 @@ static NOINLINE void node_kernel(const double *restrict p_prev, const double *re
  a13=a12-a13;
  a13=a14*a13;
  a1=a1-a13;
- a1=a1/a2;
+ a1=a1*a17;
  a13=alpha[2];
  a13=a0*a13;
  a15=alpha[30];
@@ -344,9 +346,9 @@ static NOINLINE void node_kernel(const double *restrict p_prev, const double *re
  a6=a6+a12;
  a6=a6-a8;
  a13=a13+a6;
- a13=a13/a2;
+ a13=a13*a17;
  a6=a1-a13;
- a6=a6/a2;
+ a6=a6*a17;
  u[2]=a6;
  a3=a5*a3;
  a6=(-0.5);
@@ -500,7 +502,7 @@ static NOINLINE void landing_kernel(const double *restrict p_next, const double 
   (void)A;
   (void)w;
  double a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14,a15;
- double a16,a17,a18,a19,a20,a21,a22,a23,a24,a25,a26;
+ double a16,a17,a18,a19,a20,a21,a22,a23,a24,a25,a26,a27;
  a0=record[4];
  a1=model[1];
  a0=a0-a1;
@@ -548,7 +550,8 @@ static NOINLINE void landing_kernel(const double *restrict p_next, const double 
  a19=-a16;
  F[2]=a19;
  a19=h[0];
- a3=a3/a19;
+ a27=1.0/a19;
+ a3=a3*a27;
  a20=0.5;
  a21=a20*a19;
  a22=alpha[0];
@@ -567,7 +570,7 @@ static NOINLINE void landing_kernel(const double *restrict p_next, const double 
  a8=a8+a0;
  a8=a8+a6;
  a9=a9-a8;
- a9=a9/a19;
+ a9=a9*a27;
  a8=alpha[1];
  a6=a2*a8;
  a0=u[1];
@@ -584,7 +587,7 @@ static NOINLINE void landing_kernel(const double *restrict p_next, const double 
  a15=a15+a12;
  a15=a15+a13;
  a16=a16-a15;
- a16=a16/a19;
+ a16=a16*a27;
  a19=alpha[2];
  a15=a2*a19;
  a13=u[2];
@@ -639,7 +642,7 @@ static NOINLINE void rate_system_kernel(const double *restrict M, const double *
   (void)model;
   (void)w;
  double a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14,a15;
- double a16,a17,a18,a19,a20,a21,a22,a23,a24;
+ double a16,a17,a18,a19,a20,a21,a22,a23,a24,a25,a26,a27;
  a0=M[0];
  a1=pd[0];
  a2=a0*a1;
@@ -656,7 +659,8 @@ static NOINLINE void rate_system_kernel(const double *restrict M, const double *
  a7=h[0];
  a8=alpha[13];
  a9=alpha[19];
- a10=a1/a9;
+ a25=1.0/a9;
+ a10=a1*a25;
  a10=tanh(a10);
  a11=a8*a10;
  a12=alpha[16];
@@ -677,7 +681,8 @@ static NOINLINE void rate_system_kernel(const double *restrict M, const double *
  a11=a11-a15;
  a15=alpha[14];
  a16=alpha[20];
- a17=a4/a16;
+ a26=1.0/a16;
+ a17=a4*a26;
  a17=tanh(a17);
  a18=a15*a17;
  a19=alpha[17];
@@ -698,7 +703,8 @@ static NOINLINE void rate_system_kernel(const double *restrict M, const double *
  a1=a1-a20;
  a20=alpha[15];
  a21=alpha[21];
- a22=a6/a21;
+ a27=1.0/a21;
+ a22=a6*a27;
  a22=tanh(a22);
  a23=a20*a22;
  a24=alpha[18];
@@ -711,7 +717,7 @@ static NOINLINE void rate_system_kernel(const double *restrict M, const double *
  a10=a10*a10;
  a10=a1-a10;
  a8=a8*a10;
- a8=a8/a9;
+ a8=a8*a25;
  a12=a12+a8;
  a12=a7*a12;
  a0=a0+a12;
@@ -722,7 +728,7 @@ static NOINLINE void rate_system_kernel(const double *restrict M, const double *
  a17=a17*a17;
  a17=a1-a17;
  a15=a15*a17;
- a15=a15/a16;
+ a15=a15*a26;
  a19=a19+a15;
  a19=a7*a19;
  a13=a13+a19;
@@ -733,7 +739,7 @@ static NOINLINE void rate_system_kernel(const double *restrict M, const double *
  a22=a22*a22;
  a1=a1-a22;
  a20=a20*a1;
- a20=a20/a21;
+ a20=a20*a27;
  a24=a24+a20;
  a7=a7*a24;
  a4=a4+a7;
@@ -747,7 +753,7 @@ static NOINLINE void blocks_kernel(const double *restrict p, const double *restr
   (void)A0;
   (void)A1;
   (void)w;
- double a0,a1,a2,a3,a4,a5,a6,a7,a8,a9;
+ double a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12;
  a0=model[0];
  a1=alpha[22];
  a1=a0+a1;
@@ -815,12 +821,13 @@ static NOINLINE void blocks_kernel(const double *restrict p, const double *restr
  a5=1.0;
  a6=pd_next[0];
  a9=alpha[19];
- a6=a6/a9;
+ a10=1.0/a9;
+ a6=a6*a10;
  a6=tanh(a6);
  a6=a6*a6;
  a6=a5-a6;
  a8=a8*a6;
- a8=a8/a9;
+ a8=a8*a10;
  a4=a4+a8;
  a4=a7*a4;
  a1=a1+a4;
@@ -832,12 +839,13 @@ static NOINLINE void blocks_kernel(const double *restrict p, const double *restr
  a4=alpha[14];
  a8=pd_next[1];
  a9=alpha[20];
- a8=a8/a9;
+ a11=1.0/a9;
+ a8=a8*a11;
  a8=tanh(a8);
  a8=a8*a8;
  a8=a5-a8;
  a4=a4*a8;
- a4=a4/a9;
+ a4=a4*a11;
  a1=a1+a4;
  a1=a7*a1;
  a3=a3+a1;
@@ -849,12 +857,13 @@ static NOINLINE void blocks_kernel(const double *restrict p, const double *restr
  a3=alpha[15];
  a1=pd_next[2];
  a4=alpha[21];
- a1=a1/a4;
+ a12=1.0/a4;
+ a1=a1*a12;
  a1=tanh(a1);
  a1=a1*a1;
  a5=a5-a1;
  a3=a3*a5;
- a3=a3/a4;
+ a3=a3*a12;
  a2=a2+a3;
  a7=a7*a2;
  a0=a0+a7;
@@ -966,7 +975,8 @@ static NOINLINE void inverse_kernel(const double *restrict A, double *restrict i
 static NOINLINE void contact_kernel(const double *restrict impulse, const double *restrict rate, const double *restrict gap, const double *restrict h, const double *restrict law, const double *restrict rho, double *restrict row, double *restrict x, double *restrict G, double *restrict w) {
   (void)w;
  double a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14,a15;
- double a16,a17,a18,a19,a20,a21,a22,a23,a24,a25,a26,a27,a28,a29,a30;
+ double a16,a17,a18,a19,a20,a21,a22,a23,a24,a25,a26,a27,a28,a29,a30,a31;
+ double a32,a33,a34;
  a0=impulse[0];
  a1=law[0];
  a2=a0*a1;
@@ -990,11 +1000,13 @@ static NOINLINE void contact_kernel(const double *restrict impulse, const double
  a13=law[1];
  a0=a0*a13;
  a14=h[0];
- a0=a0/a14;
+ a31=1.0/a14;
+ a0=a0*a31;
  a11=a11+a0;
- a11=a11/a14;
+ a11=a11*a31;
  a10=a10+a11;
- a10=a10/a1;
+ a32=1.0/a1;
+ a10=a10*a32;
  a10=a7+a10;
  a10=a5*a10;
  a10=-a10;
@@ -1072,13 +1084,15 @@ static NOINLINE void contact_kernel(const double *restrict impulse, const double
  a22=a4*a22;
  a29=a29+a22;
  a25=a25*a29;
- a25=a25/a6;
+ a33=1.0/a6;
+ a25=a25*a33;
  a26=a26+a25;
  a25=-a26;
  a2=a2+a25;
  row[0]=a2;
  a25=a4*a26;
- a25=a25/a20;
+ a34=1.0/a20;
+ a25=a25*a34;
  a22=a25*a15;
  a21=-a22;
  a0=a0+a21;
@@ -1097,11 +1111,11 @@ static NOINLINE void contact_kernel(const double *restrict impulse, const double
  a19=a19*a27;
  a3=a3*a24;
  a3=a3*a29;
- a3=a3/a6;
+ a3=a3*a33;
  a19=a19+a3;
  a3=a23/a19;
  a4=a4*a19;
- a4=a4/a20;
+ a4=a4*a34;
  a15=a4*a15;
  a20=a15*a15;
  a4=a4*a18;
@@ -1152,7 +1166,7 @@ static NOINLINE void contact_kernel(const double *restrict impulse, const double
  a14=a14*a14;
  a14=a23/a14;
  a12=a12*a14;
- a12=a12/a1;
+ a12=a12*a32;
  a14=a0*a12;
  a14=a1+a14;
  a14=a23/a14;
@@ -1180,7 +1194,7 @@ static NOINLINE void contact_kernel(const double *restrict impulse, const double
  a13=-a13;
  a2=a2+a13;
  x[2]=a2;
- a1=a23/a1;
+ a1=a23*a32;
  a2=a0*a1;
  a2=a14*a2;
  G[0]=a2;
@@ -1251,7 +1265,7 @@ static NOINLINE void contact_kernel(const double *restrict impulse, const double
 
 static NOINLINE void distant_kernel(const double *restrict impulse, const double *restrict rate, const double *restrict gap, const double *restrict h, const double *restrict law, double *restrict found, double *restrict slope, double *restrict opening, double *restrict w) {
   (void)w;
- double a0,a1,a2,a3,a4,a5,a6,a7,a8,a9;
+ double a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11;
  a0=h[0];
  a1=law[0];
  a2=a0*a1;
@@ -1269,11 +1283,13 @@ static NOINLINE void distant_kernel(const double *restrict impulse, const double
  a7=a7*a8;
  a8=law[1];
  a7=a7*a8;
- a7=a7/a0;
+ a10=1.0/a0;
+ a7=a7*a10;
  a6=a6+a7;
- a6=a6/a0;
+ a6=a6*a10;
  a4=a4+a6;
- a6=a4/a1;
+ a11=1.0/a1;
+ a6=a4*a11;
  a0=rate[1];
  a7=a0*a0;
  a7=a3+a7;
@@ -1288,7 +1304,7 @@ static NOINLINE void distant_kernel(const double *restrict impulse, const double
  a3=a2/a3;
  a7=a7+a6;
  a7=a3*a7;
- a7=a7/a1;
+ a7=a7*a11;
  found[0]=a7;
  a0=a0*a3;
  a0=-a0;
@@ -1310,7 +1326,8 @@ static NOINLINE void distant_kernel(const double *restrict impulse, const double
 static NOINLINE void contact_parameters_kernel(const double *restrict impulse, const double *restrict rate, const double *restrict gap, const double *restrict h, const double *restrict law, const double *restrict pull, double *restrict rate_bar, double *restrict gap_bar, double *restrict h_bar, double *restrict law_bar, double *restrict w) {
   (void)w;
  double a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14,a15;
- double a16,a17,a18,a19,a20,a21,a22,a23,a24,a25,a26,a27,a28,a29;
+ double a16,a17,a18,a19,a20,a21,a22,a23,a24,a25,a26,a27,a28,a29,a30,a31;
+ double a32;
  a0=pull[1];
  a1=2.0;
  a2=impulse[1];
@@ -1325,13 +1342,14 @@ static NOINLINE void contact_parameters_kernel(const double *restrict impulse, c
  a11=a9*a10;
  a12=law[3];
  a13=a11*a12;
- a7=a7/a13;
+ a30=1.0/a13;
+ a7=a7*a30;
  a14=a0*a7;
  a15=pull[2];
  a16=impulse[2];
  a17=a1*a16;
  a17=a17*a6;
- a17=a17/a13;
+ a17=a17*a30;
  a18=a15*a17;
  a14=a14+a18;
  a18=pull[0];
@@ -1343,13 +1361,14 @@ static NOINLINE void contact_parameters_kernel(const double *restrict impulse, c
  a24=a8*a8;
  a25=a23/a24;
  a22=a22*a25;
- a22=a22/a5;
+ a31=1.0/a5;
+ a22=a22*a31;
  a22=a0*a22;
  a22=-a22;
  a18=a18+a22;
  a22=a21*a17;
  a22=a22*a25;
- a22=a22/a5;
+ a22=a22*a31;
  a22=a15*a22;
  a22=-a22;
  a18=a18+a22;
@@ -1361,24 +1380,24 @@ static NOINLINE void contact_parameters_kernel(const double *restrict impulse, c
  a27=a27+a29;
  a28=a1*a28;
  a28=a27+a28;
- a28=a28/a13;
+ a28=a28*a30;
  a21=a21*a28;
  a21=a21*a25;
- a21=a21/a5;
+ a21=a21*a31;
  a21=a5+a21;
  a18=a18/a21;
  a28=a18*a28;
  a14=a14+a28;
- a28=a14/a5;
+ a28=a14*a31;
  a28=-a28;
  rate_bar[0]+=a28;
  a27=-a27;
  a22=a1*a22;
  a22=a27+a22;
- a22=a22/a13;
+ a22=a22*a30;
  a22=a0*a22;
  a3=a3*a16;
- a3=a3/a13;
+ a3=a3*a30;
  a28=a15*a3;
  a22=a22+a28;
  a7=a18*a7;
@@ -1400,7 +1419,7 @@ static NOINLINE void contact_parameters_kernel(const double *restrict impulse, c
  a3=a0*a3;
  a26=a1*a26;
  a27=a27+a26;
- a27=a27/a13;
+ a27=a27*a30;
  a27=a15*a27;
  a3=a3+a27;
  a17=a18*a17;
@@ -1418,7 +1437,8 @@ static NOINLINE void contact_parameters_kernel(const double *restrict impulse, c
  a1=a1*a3;
  a19=a19*a4;
  a3=a19*a20;
- a3=a3/a8;
+ a32=1.0/a8;
+ a3=a3*a32;
  a1=a1+a3;
  a3=a25*a1;
  a3=-a3;
@@ -1430,7 +1450,7 @@ static NOINLINE void contact_parameters_kernel(const double *restrict impulse, c
  a7=a7*a24;
  a3=a3+a7;
  a3=a14*a3;
- a3=a3/a5;
+ a3=a3*a31;
  a7=a5*a10;
  a7=a7*a12;
  a2=a2*a0;
@@ -1438,7 +1458,7 @@ static NOINLINE void contact_parameters_kernel(const double *restrict impulse, c
  a2=a2+a16;
  a6=a6*a18;
  a2=a2+a6;
- a2=a2/a13;
+ a2=a2*a30;
  a7=a7*a2;
  a7=-a7;
  a3=a3+a7;
@@ -1450,7 +1470,7 @@ static NOINLINE void contact_parameters_kernel(const double *restrict impulse, c
  a23=a23/a18;
  a23=a14*a23;
  a18=rate[0];
- a1=a1/a8;
+ a1=a1*a32;
  a18=a18+a1;
  a23=a23*a18;
  a4=a4+a23;
@@ -1461,7 +1481,7 @@ static NOINLINE void contact_parameters_kernel(const double *restrict impulse, c
  law_bar[0]+=a4;
  a19=a19*a14;
  a19=a19*a25;
- a19=a19/a5;
+ a19=a19*a31;
  a19=-a19;
  law_bar[1]+=a19;
  a9=a9*a12;
@@ -1480,7 +1500,7 @@ static NOINLINE void apart_kernel(const double *restrict impulse, const double *
   (void)w;
  double a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14,a15;
  double a16,a17,a18,a19,a20,a21,a22,a23,a24,a25,a26,a27,a28,a29,a30,a31;
- double a32;
+ double a32,a33,a34,a35,a36,a37;
  a0=impulse[0];
  a1=0.5;
  a2=rho[0];
@@ -1493,9 +1513,10 @@ static NOINLINE void apart_kernel(const double *restrict impulse, const double *
  a8=law[1];
  a7=a7*a8;
  a9=h[0];
- a7=a7/a9;
+ a33=1.0/a9;
+ a7=a7*a33;
  a5=a5+a7;
- a5=a5/a9;
+ a5=a5*a33;
  a3=a3+a5;
  a3=a2*a3;
  a3=-a3;
@@ -1526,7 +1547,8 @@ static NOINLINE void apart_kernel(const double *restrict impulse, const double *
  a15=a12+a15;
  a15=a5*a15;
  a14=a7*a14;
- a14=a14/a5;
+ a34=1.0/a5;
+ a14=a14*a34;
  a15=a15+a14;
  a14=-a15;
  a14=a0+a14;
@@ -1608,13 +1630,15 @@ static NOINLINE void apart_kernel(const double *restrict impulse, const double *
  a27=a4*a27;
  a31=a31+a27;
  a10=a10*a31;
- a10=a10/a11;
+ a35=1.0/a11;
+ a10=a10*a35;
  a28=a28+a10;
  a10=-a28;
  a0=a0+a10;
  rows[1]=a0;
  a10=a4*a28;
- a10=a10/a25;
+ a36=1.0/a25;
+ a10=a10*a36;
  a27=a20*a10;
  a26=-a27;
  a19=a19+a26;
@@ -1638,15 +1662,16 @@ static NOINLINE void apart_kernel(const double *restrict impulse, const double *
  a9=a12+a9;
  a9=a5*a9;
  a7=a7*a3;
- a7=a7/a5;
+ a7=a7*a34;
  a9=a9+a7;
- a6=a6/a9;
+ a37=1.0/a9;
+ a6=a6*a37;
  a6=a12+a6;
  a6=a12/a6;
  a14=a14*a6;
  a7=a15+a9;
  a14=a14*a7;
- a14=a14/a9;
+ a14=a14*a37;
  x[0]=a14;
  a29=a29*a17;
  a29=a12+a29;
@@ -1658,11 +1683,11 @@ static NOINLINE void apart_kernel(const double *restrict impulse, const double *
  a24=a24*a29;
  a1=a1*a13;
  a1=a1*a31;
- a1=a1/a11;
+ a1=a1*a35;
  a24=a24+a1;
  a1=a12/a24;
  a4=a4*a24;
- a4=a4/a25;
+ a4=a4*a36;
  a20=a20*a4;
  a25=-a20;
  a25=a27+a25;
@@ -1735,7 +1760,7 @@ static NOINLINE void apart_kernel(const double *restrict impulse, const double *
  x[2]=a0;
  a2=a2*a15;
  a2=a2*a6;
- a2=a2/a9;
+ a2=a2*a37;
  G[0]=a2;
  a16=a16*a2;
  a2=a16*a22;
@@ -1858,7 +1883,7 @@ static NOINLINE void touch_slopes_kernel(const double *restrict p, const double 
   (void)p_next;
   (void)alpha;
   (void)w;
- double a0,a1,a2;
+ double a0,a1,a2,a3;
  a0=0.0;
  slopes[0]=a0;
  slopes[1]=a0;
@@ -1868,24 +1893,25 @@ static NOINLINE void touch_slopes_kernel(const double *restrict p, const double 
  a0=a0+a1;
  a1=h[0];
  a1=a1+a1;
- a0=a0/a1;
+ a3=1.0/a1;
+ a0=a0*a3;
  slopes[3]=a0;
  a0=first[4];
- a0=a0/a1;
+ a0=a0*a3;
  slopes[4]=a0;
  a0=first[5];
- a0=a0/a1;
+ a0=a0*a3;
  slopes[5]=a0;
  a0=first[6];
- a0=a0/a1;
+ a0=a0*a3;
  slopes[6]=a0;
  a0=first[7];
  a2=sign[0];
  a0=a0+a2;
- a0=a0/a1;
+ a0=a0*a3;
  slopes[7]=a0;
  a0=first[8];
- a0=a0/a1;
+ a0=a0*a3;
  slopes[8]=a0;
 }
 
@@ -1897,7 +1923,7 @@ static NOINLINE void touch_curvature_kernel(const double *restrict p, const doub
   (void)push_rate;
   (void)alpha;
   (void)w;
- double a0,a1,a2,a3;
+ double a0,a1,a2,a3,a4;
  a0=0.0;
  C0[0]=a0;
  C0[1]=a0;
@@ -1921,14 +1947,15 @@ static NOINLINE void touch_curvature_kernel(const double *restrict p, const doub
  S0[1]=a0;
  S0[2]=a0;
  a1=h[0];
- a2=1.0/a1;
+ a4=1.0/a1;
+ a2=a4;
  a3=-a2;
  S0[3]=a3;
  S0[4]=a0;
  S0[5]=a0;
  S0[6]=a0;
  a3=sign[0];
- a3=a3/a1;
+ a3=a3*a4;
  a1=-a3;
  S0[7]=a1;
  S0[8]=a0;
@@ -1957,7 +1984,7 @@ static NOINLINE void touch_parameters_kernel(const double *restrict p, const dou
   (void)rates_bar;
   (void)alpha;
   (void)w;
- double a0,a1,a2,a3,a4;
+ double a0,a1,a2,a3,a4,a5,a6;
  a0=0.0;
  alpha_bar[0]+=a0;
  alpha_bar[1]+=a0;
@@ -2013,8 +2040,9 @@ static NOINLINE void touch_parameters_kernel(const double *restrict p, const dou
  a1=a1*a2;
  a2=h[0];
  a3=a2+a2;
- a1=a1/a3;
- a1=a1/a3;
+ a5=1.0/a3;
+ a1=a1*a5;
+ a1=a1*a5;
  a3=slid_bar[2];
  a1=a1*a3;
  a1=-a1;
@@ -2022,8 +2050,9 @@ static NOINLINE void touch_parameters_kernel(const double *restrict p, const dou
  a3=p_next[0];
  a4=p[0];
  a3=a3-a4;
- a3=a3/a2;
- a3=a3/a2;
+ a6=1.0/a2;
+ a3=a3*a6;
+ a3=a3*a6;
  a2=slid_bar[1];
  a3=a3*a2;
  a1=a1-a3;
@@ -2065,7 +2094,8 @@ static NOINLINE void parameters_kernel(const double *restrict p, const double *r
  double a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14,a15;
  double a16,a17,a18,a19,a20,a21,a22,a23,a24,a25,a26,a27,a28,a29,a30,a31;
  double a32,a33,a34,a35,a36,a37,a38,a39,a40,a41,a42,a43,a44,a45,a46,a47;
- double a48,a49,a50,a51,a52,a53,a54,a55,a56,a57,a58,a59,a60,a61,a62;
+ double a48,a49,a50,a51,a52,a53,a54,a55,a56,a57,a58,a59,a60,a61,a62,a63;
+ double a64,a65,a66;
  a0=1.0;
  a1=alpha[3];
  a2=a0+a1;
@@ -2159,21 +2189,24 @@ static NOINLINE void parameters_kernel(const double *restrict p, const double *r
  alpha_bar[11]+=a23;
  alpha_bar[12]+=a23;
  a50=alpha[19];
- a51=a37/a50;
+ a63=1.0/a50;
+ a51=a37*a63;
  a52=tanh(a51);
  a53=a4*a7;
  a54=a52*a53;
  a54=-a54;
  alpha_bar[13]+=a54;
  a54=alpha[20];
- a55=a35/a54;
+ a64=1.0/a54;
+ a55=a35*a64;
  a56=tanh(a55);
  a57=a4*a14;
  a58=a56*a57;
  a58=-a58;
  alpha_bar[14]+=a58;
  a58=alpha[21];
- a59=a29/a58;
+ a65=1.0/a58;
+ a59=a29*a65;
  a60=tanh(a59);
  a61=a4*a20;
  a62=a60*a61;
@@ -2188,7 +2221,7 @@ static NOINLINE void parameters_kernel(const double *restrict p, const double *r
  a62=a29*a61;
  a62=-a62;
  alpha_bar[18]+=a62;
- a51=a51/a50;
+ a51=a51*a63;
  a50=a52*a52;
  a50=a0-a50;
  a62=alpha[13];
@@ -2196,7 +2229,7 @@ static NOINLINE void parameters_kernel(const double *restrict p, const double *r
  a50=a50*a53;
  a51=a51*a50;
  alpha_bar[19]+=a51;
- a55=a55/a54;
+ a55=a55*a64;
  a54=a56*a56;
  a54=a0-a54;
  a51=alpha[14];
@@ -2204,7 +2237,7 @@ static NOINLINE void parameters_kernel(const double *restrict p, const double *r
  a54=a54*a57;
  a55=a55*a54;
  alpha_bar[20]+=a55;
- a59=a59/a58;
+ a59=a59*a65;
  a58=a60*a60;
  a0=a0-a58;
  a58=alpha[15];
@@ -2274,8 +2307,9 @@ static NOINLINE void parameters_kernel(const double *restrict p, const double *r
  a21=alpha[24];
  a27=a21*a27;
  a23=a23+a27;
- a23=a23/a4;
- a27=a23/a4;
+ a66=1.0/a4;
+ a23=a23*a66;
+ a27=a23*a66;
  a27=a27*a20;
  a9=a2+a21;
  a9=a9*a29;
@@ -2307,7 +2341,7 @@ static NOINLINE void parameters_kernel(const double *restrict p, const double *r
  a32=a9*a32;
  a19=a19+a32;
  a19=a19+a1;
- a19=a19/a4;
+ a19=a19*a66;
  a41=a2*a41;
  a1=u[1];
  a31=a8*a31;
@@ -2326,7 +2360,7 @@ static NOINLINE void parameters_kernel(const double *restrict p, const double *r
  a27=a27-a58;
  a51=a51*a14;
  a27=a27-a51;
- a19=a19/a4;
+ a19=a19*a66;
  a19=a19*a14;
  a27=a27+a19;
  a19=alpha[22];
@@ -2335,7 +2369,7 @@ static NOINLINE void parameters_kernel(const double *restrict p, const double *r
  a58=a2*a48;
  a48=a19*a48;
  a58=a58+a48;
- a58=a58/a4;
+ a58=a58*a66;
  a44=a2*a44;
  a48=u[0];
  a47=a40*a47;
@@ -2361,7 +2395,7 @@ static NOINLINE void parameters_kernel(const double *restrict p, const double *r
  a26=a26+a47;
  a26=a3*a26;
  a27=a27+a26;
- a58=a58/a4;
+ a58=a58*a66;
  a58=a58*a7;
  a27=a27+a58;
  a58=a2*a34;

@@ -83,6 +83,7 @@
 #define C_CONE_STALL 1e-11
 #define C_CONE_NEARLY 1e-05
 #define C_CONE_NEARLY_RATE 1e-08
+#define C_CONE_ALIKE 0.3
 #define C_CONE_IMPULSE 1000.0
 #define C_CONE_NEAR 1e-09
 #define C_CONE_FAR 1e-06

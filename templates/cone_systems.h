@@ -1,0 +1,381 @@
+/* Newton's change of a stage, by impulses or by coordinates. */
+
+/* Solves a system of `size` rows, the right-hand side behind each, by elimination with partial pivoting. Not 0: it is singular. */
+static int solve_system(double *K, int size, double *x) {
+  double *line[BIG];
+  int i, j, k;
+  for (i = 0; i < size; i++) line[i] = K + (size + 1) * i;
+  for (k = 0; k < size; k++) {
+    double *pivot, most = fabs(line[k][k]), inverse;
+    int best = k;
+    for (i = k + 1; i < size; i++) {
+      if (fabs(line[i][k]) > most) most = fabs(line[best = i][k]);
+    }
+    if (!(most > 0.0)) return 1;
+    pivot = line[best];
+    line[best] = line[k];
+    line[k] = pivot;
+    inverse = 1.0 / pivot[k];
+    for (i = k + 1; i < size; i++) {
+      const double f = line[i][k] * inverse;
+      double *other = line[i];
+      if (f == 0.0) continue;
+      for (j = k + 1; j <= size; j++) other[j] -= f * pivot[j];
+    }
+    pivot[k] = inverse;
+  }
+  for (i = size - 1; i >= 0; i--) {
+    double sum = line[i][size];
+    for (j = i + 1; j < size; j++) sum -= line[i][j] * x[j];
+    x[i] = sum * line[i][i];
+  }
+  return 0;
+}
+
+/* The same of three rows, of which none is far larger than another, by Cramer's rule. */
+static int solve_three(double *K, double *x) {
+  const double *a = K, *b = K + 4, *c = K + 8;
+  const double p = b[1] * c[2] - b[2] * c[1], q = b[2] * c[0] - b[0] * c[2], r = b[0] * c[1] - b[1] * c[0];
+  const double determinant = a[0] * p + a[1] * q + a[2] * r, inverse = 1.0 / determinant;
+  if (!(fabs(determinant) > C_CONE_PIVOT)) return solve_system(K, 3, x);
+  x[0] = (a[3] * p + b[3] * (c[1] * a[2] - c[2] * a[1]) + c[3] * (a[1] * b[2] - a[2] * b[1])) * inverse;
+  x[1] = (a[3] * q + b[3] * (c[2] * a[0] - c[0] * a[2]) + c[3] * (a[2] * b[0] - a[0] * b[2])) * inverse;
+  x[2] = (a[3] * r + b[3] * (c[0] * a[1] - c[1] * a[0]) + c[3] * (a[0] * b[1] - a[1] * b[0])) * inverse;
+  return 0;
+}
+
+/* Factors of D, or where the robot is small (STRAIGHT) its inverse, which is nearly an inertia and needs no pivots, by columns; not 0: it is not. */
+static int factor(const double *D, double scale, double *LU, Work *w) {
+#if STRAIGHT
+  double pivots[N], inverse = 1.0 / scale;
+  int i;
+  inverse_kernel(D, LU, pivots, w->kernel);
+  for (i = 0; i < N; i++) {
+    const double share = pivots[i] * D[i + N * i];
+    if (!(share > 0.0 && share * C_CONE_PIVOT < 1.0)) return 1;
+  }
+  for (i = 0; i < N * N; i++) LU[i] *= inverse;
+#else
+  int i, j, k;
+  (void)w;
+  for (i = 0; i < N * N; i++) LU[i] = scale * D[i];
+  for (k = N - 1; k >= 0; k--) { /* from the tips of a tree: what branches have nothing to do with each other stays zero */
+    double *column = LU + N * k;
+    const double inverse = 1.0 / column[k];
+    if (!(column[k] > C_CONE_PIVOT * scale * D[k + N * k])) return 1;
+    column[k] = inverse;
+    for (i = 0; i < k; i++) column[i] *= inverse;
+    for (j = 0; j < k; j++) {
+      double *other = LU + N * j;
+      const double f = other[k];
+      if (f == 0.0) continue;
+      for (i = 0; i < k; i++) other[i] -= column[i] * f;
+    }
+  }
+#endif
+  return 0;
+}
+
+static void factored(const double *LU, double *x) {
+#if STRAIGHT
+  double found[N];
+  int i, k;
+  for (i = 0; i < N; i++) found[i] = LU[i] * x[0];
+  for (k = 1; k < N; k++) {
+    for (i = 0; i < N; i++) found[i] += LU[i + N * k] * x[k];
+  }
+  memcpy(x, found, sizeof found);
+#else
+  int i, k;
+  for (k = N - 1; k >= 0; k--) {
+    for (i = 0; i < k; i++) x[i] -= LU[i + N * k] * x[k];
+  }
+  for (k = 0; k < N; k++) {
+    x[k] *= LU[k + N * k];
+    for (i = k + 1; i < N; i++) x[i] -= LU[i + N * k] * x[k];
+  }
+#endif
+}
+
+/* The same of `size` columns, by rows of BIG. */
+static void factored_columns(const double *LU, int size, double *X) {
+#if STRAIGHT
+  double x[N];
+  int i, k;
+  for (k = 0; k < size; k++) {
+    for (i = 0; i < N; i++) x[i] = X[BIG * i + k];
+    factored(LU, x);
+    for (i = 0; i < N; i++) X[BIG * i + k] = x[i];
+  }
+#else
+  double row[BIG];
+  int i, j, k;
+  for (k = N - 1; k >= 0; k--) {
+    memcpy(row, X + BIG * k, sizeof row);
+    for (i = 0; i < k; i++) {
+      const double f = LU[i + N * k];
+      if (f == 0.0) continue;
+      for (j = 0; j < size; j++) X[BIG * i + j] -= f * row[j];
+    }
+  }
+  for (k = 0; k < N; k++) {
+    for (j = 0; j < size; j++) row[j] = X[BIG * k + j] *= LU[k + N * k];
+    for (i = k + 1; i < N; i++) {
+      const double f = LU[i + N * k];
+      if (f == 0.0) continue;
+      for (j = 0; j < size; j++) X[BIG * i + j] -= f * row[j];
+    }
+  }
+#endif
+}
+
+/* D's factors, and the columns that they make of the impulses of loops and of what acts; not 0: it has none. */
+static int prepare_columns(Stage *s, int size, Work *w) {
+  const double *along = s->end ? w->A : w->A0;
+  double *LU = w->lu, *X = w->columns;
+  int i, k, at = ROWS;
+  if (!s->factored) {
+    if (factor(w->slopes, s->end ? 1.0 : 1.0 / s->h[0], LU, w) != 0) return 1;
+    s->factored = 1;
+    s->columns = 0;
+  }
+  if (s->columns) return 0;
+  for (k = 0; k < ROWS; k++) {
+    for (i = 0; i < N; i++) X[BIG * i + k] = along[k + ROWS * i];
+  }
+#if SIDES
+  for (k = 0; k < SIDES && at < size; k++) {
+    if (s->far[k]) continue;
+    for (i = 0; i < N; i++) X[BIG * i + at] = 0.0;
+    X[BIG * side_of[k] + at++] = side_slope[k];
+  }
+#endif
+#if CONTACTS
+  for (k = 0; k < CONTACTS && at < size; k++) {
+    const double *J = (s->end ? w->J : w->J0) + N * touch_row[k];
+    int r;
+    if (s->far[SIDES + k]) continue;
+    for (r = 0; r < touch_size(k); r++, at++) {
+      for (i = 0; i < N; i++) X[BIG * i + at] = J[N * r + i];
+    }
+  }
+#endif
+  factored_columns(LU, size, X);
+  s->columns = 1;
+  return 0;
+}
+
+/* full = what z, impulses of loops and of what acts, adds to what the coordinates change by without them. */
+static void spread(const Stage *s, const double *z, int size, double *full, const Work *w) {
+  int i, k, at = ROWS;
+  for (i = 0; i < N; i++) full[i] = w->free[i] + inner(w->columns + BIG * i, z, size);
+  memcpy(full + N, z, ROWS * sizeof(double));
+  memset(full + BIG, 0, IMPULSES * sizeof(double));
+  for (k = 0; k < SIDES && at < size; k++) {
+    if (!s->far[k]) full[BIG + k] = z[at++];
+  }
+#if CONTACTS
+  for (k = 0; k < CONTACTS && at < size; k++) {
+    for (i = touch_row[k]; i < touch_row[k + 1] && !s->far[SIDES + k]; i++) full[BIG + SIDES + i] = z[at++];
+  }
+#endif
+}
+
+/* x and G of what acts, after a change `full` by impulses z (0: none); the square of its rows and those of the loops. */
+static double ahead(Stage *s, const double *x, const double *impulse, const double *z, int size, const double *full, Work *w) {
+  const double *g = w->gap, *A = w->A, scale = s->end ? 1.0 : 1.0 / s->h[0];
+  double sum = 0.0;
+  int i, k;
+  s->spent++;
+  for (k = 0; k < ROWS; k++) {
+    double left = g[k];
+    for (i = 0; i < N; i++) left += A[k + ROWS * i] * full[i];
+    sum += left * left * scale * scale;
+  }
+#if SIDES
+  for (k = 0; k < SIDES; k++) sum += s->far[k] ? 0.0 : side_ahead(s, k, impulse, full, x, w);
+#else
+  (void)x;
+#endif
+#if CONTACTS
+  for (k = 0; k < CONTACTS; k++) sum += s->far[SIDES + k] ? 0.0 : touch_ahead(s, k, impulse, z, size, full, w);
+#else
+  (void)z;
+  (void)size;
+#endif
+  return sum;
+}
+
+/* Newton's change of z where `full` is what changes so far, or (`plain`) where nothing does but x and G are used as if it were. */
+static int change_impulses(const Stage *s, int size, int plain, const double *full, double *z, Work *w) {
+  const double *g = w->gap, *A = w->A, *X = w->columns;
+  double *K = w->system;
+  int i, j, k, at = ROWS;
+  for (k = 0; k < ROWS; k++) {
+    double *line = K + (size + 1) * k;
+    line[size] = -g[k];
+    for (j = 0; j < size; j++) line[j] = 0.0;
+    for (i = 0; i < N; i++) {
+      line[size] -= A[k + ROWS * i] * full[i];
+      for (j = 0; j < size; j++) line[j] += A[k + ROWS * i] * X[BIG * i + j];
+    }
+  }
+#if SIDES
+  for (k = 0; k < SIDES && at < size; k++) {
+    double *line = K + (size + 1) * at;
+    const double G = w->cone[SIDES + k];
+    if (s->far[k]) continue;
+    line[size] = -w->cone[k] - (plain ? G * full[side_of[k]] : 0.0);
+    for (j = 0; j < size; j++) line[j] = G * X[BIG * side_of[k] + j];
+    line[at++] += 1.0;
+  }
+#endif
+#if CONTACTS
+  for (k = 0; k < CONTACTS && at < size; k++) {
+    if (s->far[SIDES + k]) continue;
+    touch_lines(k, size, at, plain, K, w);
+    at += touch_size(k);
+  }
+#endif
+  for (k = ROWS; k < size; k++) { /* rows of what presses are large */
+    double *line = K + (size + 1) * k, share = 1.0 / largest(line, size);
+    for (j = 0; j <= size; j++) line[j] *= share;
+  }
+  return size == 3 ? solve_three(K, z) : solve_system(K, size, z);
+}
+
+/* Impulses z of what acts where everything else is linear, by Newton's method with a line search from z. 0: found. */
+static int settle(Stage *s, const double *x, const double *impulse, int size, double least, double *z, double *full, Work *w) {
+  double change[BIG], trial[BIG], sum;
+  int k, i, j;
+  if (s->spent >= DIFFPBD_EVALUATIONS) return 1;
+  spread(s, z, size, full, w);
+  sum = ahead(s, x, impulse, z, size, full, w);
+  for (k = 0; k < C_CONE_INNER; k++) {
+    double t = 1.0, found = sum;
+    if (sum <= least * least) return 0;
+    if (!(sum <= C_HUGE) || change_impulses(s, size, 0, full, change, w) != 0) return 1;
+    for (i = 0; i <= C_CONE_INNER_HALVINGS; i++, t *= 0.5) {
+      for (j = 0; j < size; j++) trial[j] = z[j] + t * change[j];
+      if (s->spent >= DIFFPBD_EVALUATIONS) return 1;
+      spread(s, trial, size, full, w);
+      found = ahead(s, x, impulse, trial, size, full, w);
+      if (found <= (1.0 - 0.2 * t) * sum) break;
+    }
+    if (!(found < sum)) return sum <= 1e4 * least * least ? 0 : 1;
+    memcpy(z, trial, (size_t)size * sizeof(double));
+    sum = found;
+  }
+  return sum <= least * least ? 0 : 1;
+}
+
+/* Newton's change (of x, loops and impulses) with the impulses of loops and of what acts on one side as unknowns beside those that
+ * the factors of D leave: few where little acts. While their rows are far from solved they are solved first, all else linear. Not
+ * 0: D has no factors. */
+static int newton_by_impulses(Stage *s, const double *x, const double *impulse, int pushes, double *full, Work *w) {
+  const int size = ROWS + pushes;
+  const double scale = largest(impulse, PUSHES) + s->impulse;
+  double z[BIG], *free = w->free;
+  int i;
+  if (prepare_columns(s, size, w) != 0) return 1;
+  for (i = 0; i < N; i++) free[i] = -w->gradient[i];
+  factored(w->lu, free);
+  memset(z, 0, sizeof z);
+  if (size == 0) {
+    spread(s, z, size, full, w);
+    return 0;
+  }
+#if CONTACTS
+  touch_moved(s, size, w);
+#endif
+  if (pushes > 0 && !s->apart && s->rows > C_CONE_AHEAD * C_CONE_AHEAD * scale * scale) {
+    const double least = (s->end && s->linear ? 0.5 * C_CONE_RESIDUAL : C_CONE_INNER_RESIDUAL) * scale, known = s->least;
+    int status = settle(s, x, impulse, size, least, z, full, w);
+    if (status != 0) {
+      double slip = C_CONE_TOP;
+      memset(z, 0, sizeof z);
+      for (; slip > known && slip > s->slip && slip <= C_CONE_TOP; slip *= 0.1) {
+        s->least = slip;
+        (void)settle(s, x, impulse, size, C_CONE_ROUGH * scale, z, full, w);
+      }
+      s->least = known;
+      status = settle(s, x, impulse, size, least, z, full, w);
+    }
+    if (status == 0) return 0;
+    if (s->spent >= DIFFPBD_EVALUATIONS) return 1;
+    memset(z, 0, sizeof z);
+    memset(full, 0, (BIG + IMPULSES) * sizeof(double));
+    (void)ahead(s, x, impulse, 0, size, full, w);
+  }
+  if (change_impulses(s, size, 1, free, z, w) != 0) return 1;
+  spread(s, z, size, full, w);
+  return 0;
+}
+
+/* The same with the impulses eliminated: of what acts on one side there may be much. Not 0: the system is singular. */
+static int newton_by_coordinates(Stage *s, double *full, Work *w) {
+  const double *F = w->gradient, *D = w->slopes, *g = w->gap, *A = w->A;
+  const double scale = s->end ? 1.0 : 1.0 / s->h[0], *along = s->end ? A : w->A0;
+  double *K = w->system, *impulse = full + BIG;
+  int i, j, k;
+  for (i = 0; i < N; i++) {
+    double *line = K + (BIG + 1) * i;
+    for (j = 0; j < N; j++) line[j] = scale * D[i + N * j];
+    for (k = 0; k < ROWS; k++) line[N + k] = -along[k + ROWS * i];
+    line[BIG] = -F[i];
+  }
+  for (k = 0; k < ROWS; k++) {
+    double *line = K + (BIG + 1) * (N + k);
+    for (j = 0; j < N; j++) line[j] = A[k + ROWS * j];
+    for (j = 0; j < ROWS; j++) line[N + j] = 0.0;
+    line[BIG] = -g[k];
+  }
+#if SIDES
+  for (k = 0; k < SIDES && s->acting; k++) {
+    double *line = K + (BIG + 1) * side_of[k];
+    if (s->far[k]) continue;
+    line[BIG] -= side_slope[k] * w->cone[k];
+    line[side_of[k]] += side_slope[k] * w->cone[SIDES + k];
+  }
+#endif
+#if CONTACTS
+  for (k = 0; k < CONTACTS && s->acting; k++) {
+    if (!s->far[SIDES + k]) touch_square(s, k, K, w);
+  }
+#endif
+  if (solve_system(K, BIG, full) != 0) return 1;
+  memset(impulse, 0, IMPULSES * sizeof(double));
+#if SIDES
+  for (i = 0; i < SIDES && s->acting; i++) {
+    if (!s->far[i]) impulse[i] = -w->cone[i] - w->cone[SIDES + i] * full[side_of[i]];
+  }
+#endif
+#if CONTACTS
+  for (k = 0; k < CONTACTS && s->acting; k++) {
+    if (s->far[SIDES + k]) continue;
+    for (i = touch_row[k]; i < touch_row[k + 1]; i++) impulse[SIDES + i] = -w->x_touch[i] - inner(w->GY + N * i, full, N);
+  }
+#endif
+  return 0;
+}
+
+/* Newton's change by the smaller of the two systems. */
+static int newton(Stage *s, const double *x, const double *impulse, double *full, Work *w) {
+  int k, pushes = 0, status;
+  for (k = 0; k < SIDES && s->acting; k++) pushes += !s->far[k];
+#if CONTACTS
+  for (k = 0; k < CONTACTS && s->acting; k++) pushes += s->far[SIDES + k] ? 0 : touch_size(k);
+#endif
+  status = pushes > N || newton_by_impulses(s, x, impulse, pushes, full, w) != 0 ? newton_by_coordinates(s, full, w) : 0;
+#if ROUGH_ANY
+  for (k = 0; k < CONTACTS && s->apart; k++) {
+    const double *psi = w->psi + 4 * k, *by = (s->end ? w->J : w->by) + N * touch_row[k];
+    double value = -psi[0];
+    int q;
+    if (touch_size(k) != 3) continue;
+    for (q = 0; q < 3; q++) value -= psi[1 + q] * inner(by + N * q, full, N);
+    full[BIG + SIDES + TOUCHES + k] = value;
+  }
+#endif
+  return status;
+}
