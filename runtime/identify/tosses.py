@@ -50,6 +50,8 @@ MEMBER = 0.1
 NUDGE = 1e-9
 """[1] Of the diagonal: what rests has lost its rates, which then have no effect."""
 SMOOTHING = ("contact.slip", "contact.load.")
+DEEPEST = 0.05
+"""[m] Poses further inside are no start of a step."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ def fit_tosses(
 ) -> Identification:
     """The entries of alpha of `selection` with which the generated step follows the tosses."""
     _check(robot, selection, train)
+    _expect_outside(robot, base, [*train, *validate])
     parameters = parameters_of(robot, selection.names, base, "shooting")
     size = width(robot, base) / 2.0
     theta, iterations = parameters.start, 0
@@ -106,6 +109,18 @@ def fit_tosses(
         notes.append(f"From their flight, not used, {seen}.")
     result = identification(robot, base, replace(solved, notes=tuple(notes)), errors, held, Processing(cutoff=None))
     return replace(result, efforts=tuple(j.unit for j in robot.manifest.robot.joints), compared="position")
+
+
+def _expect_outside(robot: Robot, base: FloatArray, tosses: Sequence[Toss]) -> None:
+    """No pose that is so deep in a plane that no step begins there."""
+    for toss in tosses:
+        gap = np.asarray(robot.function("contact_gap")(toss.p, base)).reshape(len(toss.p), -1).min(axis=1)
+        k = int(np.argmin(gap))
+        if gap[k] < -DEEPEST:
+            raise InputError(
+                f"{toss.name}: sample {k + 1} is {-gap[k]:.3g} m inside what the body touches, at most {DEEPEST:g} m are "
+                "expected; are the poses measured from where the description has the plane? --params may move it."
+            )
 
 
 def _check(robot: Robot, selection: Selection, train: Sequence[Toss]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,8 @@ from support.random_scenes import Tally
 from support.robots import CACHE, generated
 from support.touching import MASS
 
-from diffpbd.runtime import Robot, load
+from diffpbd.runtime import InputError, Robot, load
+from diffpbd.runtime.folder.compiler import compile_library
 
 H, G, STILL = 0.01, 9.81, np.zeros(6)
 BLOCKS = ("dp_next_dp", "dp_next_dpd", "dp_next_du", "dpd_next_dp", "dpd_next_dpd", "dpd_next_du")
@@ -55,6 +58,42 @@ def test_forces_change_the_momentum() -> None:
         pd = pd_next
     assert pressed > 20
     np.testing.assert_allclose(total, [0, 0, MASS * G], atol=1e-6)
+
+
+def sliding(robot: Robot) -> tuple[Any, Any, Any]:
+    """Poses, rates and counters of the box that slides and turns on its face; half a second."""
+    p, pd = np.array([0.0, 0.0, 0.05, 1.0, 0.0, 0.0, 0.0]), np.array([3.0, 0.4, 0.0, 0.0, 0.0, 1.5])
+    found = robot.rollout_impulses(p, pd, np.zeros((40, 6)), h=H)
+    return found.P, found.PD, np.asarray(found.counters)
+
+
+def test_a_rollout_goes_on_as_it_came() -> None:
+    """Impulses that change alike save a third of the evaluations; each step is the one from its start alone."""
+    robot = thrown()
+    P, PD, counters = sliding(robot)
+    assert counters[5:, 4].mean() < 5.0  # 6.0 from the last impulses as they are
+    for k in (3, 20, 39):
+        alone = robot.joint_step(P[k], PD[k], STILL, h=H)
+        np.testing.assert_allclose(alone.p_next, P[k + 1], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(alone.pd_next, PD[k + 1], rtol=0, atol=1e-10)
+
+
+@pytest.mark.thorough
+def test_every_path_gives_the_same_to_rounding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DIFFPBD_CFLAGS", raising=False)
+    folder = tmp_path / thrown().folder.name
+    shutil.copytree(thrown().folder, folder, ignore=shutil.ignore_patterns("*.so*"))
+    compile_library(folder, thrown().manifest.library)
+    robot, ends = load(folder), []
+    for path in ("portable", "x86-64-v3"):
+        try:
+            robot.choose_instructions(path)
+        except InputError:
+            pytest.skip(f"no {path} here")
+        P, PD, _ = sliding(robot)
+        ends.append(np.hstack([P[-1], PD[-1]]))
+    np.testing.assert_allclose(ends[1], ends[0], rtol=0, atol=1e-9)
+    assert np.any(ends[1] != ends[0])  # the second path was taken
 
 
 def test_what_forces_on_contacts_do_on_the_base() -> None:

@@ -129,7 +129,8 @@ def test_rows_of_loops_and_their_rates(name: str) -> None:
         def of(d: Any, key: str = key) -> Any:
             return getattr(c.robot.loop_residual(c.p + d, c.pd, alpha=alpha), key)
 
-        assert differences_best(of, out, [1e-4]) < 1e-9
+        # Of a column of zeros, rounding over 1e-4 alone comes to 1e-9.
+        assert differences_best(of, out, [1e-3, 1e-4]) < 1e-9
     np.testing.assert_allclose(rows.drow_rates_dpd, rows.drows_dp, rtol=0, atol=1e-13)
 
 

@@ -226,3 +226,12 @@ def test_stamps_in_milliseconds_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "tosses.csv", [Toss("0", 10.0, np.tile([0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0], (8, 1)))])
     with pytest.raises(InputError, match="10 s between samples, expected at most 0.05 s; are the stamps in seconds"):
         read_tosses(path, {})
+
+
+def test_poses_far_below_the_plane_are_refused_by_name() -> None:
+    """Places measured from elsewhere; before, the step said that a contact is inside at the start, of row 0."""
+    tosses = thrown(2, 0.0)
+    below = Toss("low", tosses[1].h, tosses[1].p - [0, 0, 0.6, 0, 0, 0, 0])
+    for train, held in (([tosses[0], below], []), ([tosses[0]], [below])):
+        with pytest.raises(InputError, match=r"low: sample \d+ is 0\.[56]\d* m inside what the body touches"):
+            fitted(train, held)
