@@ -118,7 +118,7 @@ static void begin(Stage *s, const double *p, const double *pd, const double *u, 
   rebounds(p, pd, u, h, alpha, w);
 #endif
   for (k = 0; k < CONTACTS; k++) {
-    const double *law = w->law + 4 * k;
+    const double *law = w->law + LAW * k;
     if (law[3] < s->slip) s->slip = law[3];
     if (law[2] * h[0] > s->impulse) s->impulse = law[2] * h[0];
   }
@@ -294,7 +294,7 @@ static int solve_once(const double *p, const double *pd, const double *u, const 
   depths(p, alpha, w);
 #if CONTACTS
   for (j = 0; j < CONTACTS && alone; j++) {
-    if (w->gaps[j] < -C_INSIDE && w->law[4 * j + 1] == 0.0) return 15; /* what gives way may be deep */
+    if (w->gaps[j] < -C_INSIDE && w->law[LAW * j + 1] == 0.0) return 15; /* what gives way may be deep */
   }
 #else
   (void)alone;

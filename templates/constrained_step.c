@@ -53,10 +53,10 @@ typedef struct { /* matrices by columns */
   double columns[SIDED ? N * BIG : 1], free[SIDED ? N : 1], wide[SIDED ? BIG * BIG : 1], change[BIG + IMPULSES + 1];
   double start[BIG + IMPULSES + 1], first[SIDED ? N : 1], known[SIDED ? N : 1];
   double count[SIDED ? 5 : 1]; /* iterations and level of both stages, evaluations */
-  double lag[SIDED ? N * N : 1], law[4 * CONTACTS + 1], sign[CONTACTS + 1], gaps[CONTACTS + 1], J0[TOUCHES * N + 1];
+  double lag[SIDED ? N * N : 1], law[LAW * CONTACTS + 1], sign[CONTACTS + 1], gaps[CONTACTS + 1], J0[TOUCHES * N + 1];
   double J[TOUCHES * N + 1], by[TOUCHES * N + 1], turn[TOUCHES * N + 1], GY[TOUCHES * N + 1], S0[TOUCHES * N + 1];
   double S1[TOUCHES * N + 1], R1[TOUCHES * N + 1], touch[TOUCHES + 1], shares[9 * CONTACTS + 1], x_touch[TOUCHES + 1];
-  double psi[4 * CONTACTS + 1], touch_bar[2 * TOUCHES + 5 * CONTACTS + 1], frames[9 * CONTACTS + 1];
+  double psi[4 * CONTACTS + 1], touch_bar[2 * TOUCHES + (1 + LAW) * CONTACTS + 1], frames[9 * CONTACTS + 1];
   double stiff[2 * CONTACTS + 1]; /* contacts that `stiffened` takes apart, of both stages */
   double stiff_g[18 * CONTACTS + 1], stiff_t[2 * N * TOUCHES + 1], stiff_m[2 * N * TOUCHES + 1];
   double stiff_x[N * STIFF + 1]; /* scratch */
@@ -90,7 +90,7 @@ static void prepare_slopes(const double *alpha, Work *w) {
   int k;
   prepare(alpha, w);
   for (k = 0; k < CONTACTS; k++) {
-    double *slip = w->law + 4 * k + 3;
+    double *slip = w->law + LAW * k + 3;
     if (slip[0] < alpha[SLOPE_SLIP]) slip[0] = alpha[SLOPE_SLIP];
   }
 #else

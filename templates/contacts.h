@@ -2,7 +2,7 @@
 static int touch_size(int k) { return touch_row[k + 1] - touch_row[k]; }
 
 static void touch_law(const Stage *s, int k, double *law, const Work *w) {
-  memcpy(law, w->law + 4 * k, 4 * sizeof(double));
+  memcpy(law, w->law + LAW * k, LAW * sizeof(double));
   if (law[3] < s->least) law[3] = s->least;
 }
 
@@ -113,7 +113,7 @@ static void cold_contacts(Stage *s, const double *x, double most, double *impuls
   s->seen = 1;
   memset(impulse, 0, (TOUCHES + CONTACTS) * sizeof(double));
   for (k = 0; k < CONTACTS; k++) {
-    double law[4], kappa, top, away = w->gaps[k] / half + w->touch[touch_row[k]];
+    double law[LAW], kappa, top, away = w->gaps[k] / half + w->touch[touch_row[k]];
     touch_law(s, k, law, w);
     kappa = law[2] * half * law[3];
     top = most * half * law[2];
@@ -163,7 +163,7 @@ static double add_contacts(Stage *s, const double *x, double *impulse, double *F
   for (k = 0; k < CONTACTS; k++) {
     const int first = touch_row[k], size = touch_size(k);
     const double *J = along + N * first;
-    double law[4], row[3], *G = w->shares + 9 * k, *X = w->x_touch + first, *rho = w->rho + SIDES + k;
+    double law[LAW], row[3], *G = w->shares + 9 * k, *X = w->x_touch + first, *rho = w->rho + SIDES + k;
     int far = s->far[SIDES + k];
     touch_law(s, k, law, w);
     if (rho[0] == 0.0) {
@@ -226,7 +226,7 @@ static void touch_moved(const Stage *s, int size, Work *w) {
  * has its impulses. Returns the square of its row. */
 static double touch_ahead(const Stage *s, int k, const double *impulse, const double *z, int columns, const double *full, Work *w) {
   const int first = touch_row[k], size = touch_size(k);
-  double law[4], row[3], rate[3] = {0.0, 0.0, 0.0}, pushed[3] = {0.0, 0.0, 0.0}, gap = w->gaps[k], sum = 0.0;
+  double law[LAW], row[3], rate[3] = {0.0, 0.0, 0.0}, pushed[3] = {0.0, 0.0, 0.0}, gap = w->gaps[k], sum = 0.0;
   int r, j;
   touch_law(s, k, law, w);
   for (r = 0; r < size; r++) {
@@ -316,7 +316,7 @@ static void stage_slopes(const Stage *s, const double *h, const double *along, c
   double *added = w->C, *stiff = w->stiff + stage * CONTACTS;
   int i, j, k, rows = 0;
   for (k = 0; k < CONTACTS; k++) {
-    double law[4], row[3], x[3], *G = w->stiff_g + 9 * (stage * CONTACTS + k);
+    double law[LAW], row[3], x[3], *G = w->stiff_g + 9 * (stage * CONTACTS + k);
     touch_law(s, k, law, w);
     touch_cone(k, impulses + touch_row[k], w->touch + touch_row[k], w->gaps + k, h, law, &one, row, x, G, w);
     stiff[k] = 0.0;
@@ -470,7 +470,7 @@ static void contact_gradients(const double *p, const double *h, const double *al
     for (k = 0; k < CONTACTS; k++) {
       const int first = touch_row[k];
       const double *impulse = (stage ? w->push_rate : w->push) + SIDES + first, *rate = w->touch + first, *gap = w->gaps + k;
-      double pull[3], *rate_bar = (stage ? rates_bar : slid_bar) + first, *law = w->law + 4 * k;
+      double pull[3], *rate_bar = (stage ? rates_bar : slid_bar) + first, *law = w->law + LAW * k;
       for (r = 0; r < touch_size(k); r++) {
         const int at = N * (first + r);
         pull[r] = w->stiff[stage * CONTACTS + k] != 0.0
@@ -478,14 +478,14 @@ static void contact_gradients(const double *p, const double *h, const double *al
                       : h[0] * inner((stage ? w->J : w->J0) + at, stage ? y : x, N);
       }
 #if ROUGH_ALL
-      contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + 4 * k, w->kernel);
+      contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + LAW * k, w->kernel);
 #elif !ROUGH_ANY
-      smooth_contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + 4 * k, w->kernel);
+      smooth_contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + LAW * k, w->kernel);
 #else
       if (touch_size(k) == 3) {
-        contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + 4 * k, w->kernel);
+        contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + LAW * k, w->kernel);
       } else {
-        smooth_contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + 4 * k,
+        smooth_contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + LAW * k,
                                          w->kernel);
       }
 #endif

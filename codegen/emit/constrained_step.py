@@ -16,6 +16,7 @@ from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.sided import STRAIGHT, sides
 from diffpbd.codegen.graph.touched import Touched
 from diffpbd.codegen.joint_space import closures
+from diffpbd.codegen.joint_space.cones import LAW
 from diffpbd.codegen.joint_space.link_step import RECORD_ROWS
 from diffpbd.codegen.laws.cuts import ROWS
 from diffpbd.runtime.folder.manifest import Argument
@@ -82,7 +83,7 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         "BORDER": border, "RECORD": RECORD_ROWS * tree.n, "KERNEL_WORK": work, "SPARE": tree.spare,
         "COULOMB": stretch[0] if stretch else 0, "LIMIT_LOAD": where.get("limit.load", 0),
         "LIMIT_SLIP": where.get("limit.slip", 0), "SIDED": tree.sided, "SIDES": len(found),
-        "CONTACTS": len(tree.contacts), "TOUCHES": touches, "ROUGH_ANY": any(k.rough for k in tree.contacts),
+        "CONTACTS": len(tree.contacts), "LAW": LAW, "TOUCHES": touches, "ROUGH_ANY": any(k.rough for k in tree.contacts),
         "ROUGH_ALL": all(k.rough for k in tree.contacts), "SLACK": bool(model.chosen.slack),
         "LAGGING": bool(tree.friction), "STRAIGHT": n <= STRAIGHT, "FLOATING": bool(tree.base),
         "CHART_PATHS": bool(tree.base) and tree.sided,

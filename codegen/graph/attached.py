@@ -81,8 +81,9 @@ def contact_blocks(entry: Any, aligned: Sequence[Any], robot: Robot) -> dict[str
             last = [seen(other.link, placed(entry, robot, other)), entry(f"contact.radius.{other.name}", other.radius)]
         radius = entry(f"contact.radius.{own.name}", own.radius)
         columns.append(ca.vertcat(seen(own.link, placed(entry, robot, own)), radius, *last))
-        laws.append(ca.vertcat(*[entry(f"contact.{kind}.{own.law}", 0.0) for kind in CONTACT_LAW]))
-    return {"contact": ca.horzcat(*columns), "contact_law": ca.horzcat(*laws), "slip": entry("contact.slip", 0.0)}
+        each = [entry(f"contact.{kind}.{own.law}", 0.0) for kind in CONTACT_LAW]
+        laws.append(ca.vertcat(*each, entry("contact.slip", 0.0)))
+    return {"contact": ca.horzcat(*columns), "contact_law": ca.horzcat(*laws)}
 
 
 def wrench_numbers(entry: Any, frame: Tip) -> Any:

@@ -92,8 +92,7 @@ def touch(prepared: Prepared, ending: bool) -> ca.Function:
 
 def law(model: Model) -> ca.Function:
     """alpha → friction, compliance, load and slip of every contact (4 × contacts)."""
-    every = ca.vertcat(model.blocks["contact_law"], ca.repmat(ca.SX(model.blocks["slip"]), 1, len(model.tree.contacts)))
-    return _function("law", {"alpha": model.alpha}, {"law": every})
+    return _function("law", {"alpha": model.alpha}, {"law": model.blocks["contact_law"]})
 
 
 def slid(model: Model, first: Any, last: Any, p: Any, p_next: Any, h: Any) -> Any:
@@ -189,7 +188,7 @@ def touch_parameters(model: Model) -> ca.Function:
         ca.SX.sym(k, t.count) for k in ("push", "push_rate", "slid_bar", "rates_bar")
     )
     x, y, gap_bar, law_bar = (
-        ca.SX.sym(k, size) for k, size in (("x", r.n), ("y", r.n), ("gap_bar", c), ("law_bar", 4 * c))
+        ca.SX.sym(k, size) for k, size in (("x", r.n), ("y", r.n), ("gap_bar", c), ("law_bar", cones.LAW * c))
     )
     of_law = law(model)(r.alpha)
     total = r.h * ca.dot(push, ca.mtimes(t.first, x)) + r.h * ca.dot(push_rate, ca.mtimes(t.last, y))

@@ -58,9 +58,9 @@ class Touched:
         """β − P(β − ρ σ) of every contact, β = (μ λₙ, λₜ) [N s]: `rates` (impulses) along the rows, of which the normal
         ones count where `opening` (the rate stage), and gaps at the end. ρ is `mass` (c), by default what the load weighs;
         closing rates lose what is `lost` (c, see `rebounds`)."""
-        found, blocks = [], self.model.blocks
+        found, laws = [], self.model.blocks["contact_law"]
         for k, (first, contact) in enumerate(zip(self.first, self.tree.contacts, strict=True)):
-            law, size = ca.vertcat(blocks["contact_law"][:, k], blocks["slip"]), 3 if contact.rough else 1
+            law, size = laws[:, k], 3 if contact.rough else 1
             rho = law[2] / WEIGHT if mass is None else mass[k]
             normal = (rates[first] if opening else 0) - (0 if lost is None else lost[k])
             own = ca.vertcat(normal, rates[first + 1 : first + size]) if contact.rough else normal

@@ -70,6 +70,7 @@ class IdentifyHow(TypedDict, total=False):
     torques: Mapping[str, float] | str | None
     standstill: str
     friction_model: str
+    instruments: float | None
     residual: str
     jobs: int
     progress: Callable[[str], None] | None

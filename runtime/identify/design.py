@@ -50,6 +50,8 @@ def every_joint(robot: Robot) -> tuple[str, ...]:
     return (facts.base_freedoms[-1], *own) if facts.floating else own  # the base link's columns, which nothing is in
 
 
+ROWS = 20000
+"""[1] Samples whose terms are held at once."""
 STEP = 1e-4
 """[rad] Of differences by a position."""
 
@@ -128,6 +130,8 @@ def build(robot: Robot, samples: Samples, point: Point) -> Design:
     if closed is not None:
         samples = on_loops(closed, samples, point.full)
     at = outer.moved(samples)
+    if closed is None and not outer.names and not point.levers:
+        return _built(samples, *_in_pieces(robot, at, point))
     terms = terms_of_tree(robot, at, point)
     if closed is not None:
         terms = closed.projection(samples.q, point.full) @ terms
@@ -140,16 +144,11 @@ def build(robot: Robot, samples: Samples, point: Point) -> Design:
             if name.startswith(ZERO):
                 more[..., k] = _by_zero(robot, at, point, robot.joints.index(name.rpartition(".")[2]))
         terms = np.concatenate([terms, more], axis=-1)
-    fixed = samples.smooth(np.where(varying, 0.0, phi) @ terms.swapaxes(-1, -2))
-    columns, matrices = [], []
-    for j in range(robot.n):
-        block = terms[:, j, :]
-        present = np.flatnonzero(varying & block.any(axis=0))
-        columns.append(present)
-        matrices.append(samples.smooth(block[:, present]) if present.size else np.zeros((len(samples), 0)))
+    kept = np.flatnonzero(varying)
+    plain = _built(samples, kept, terms[..., kept], terms @ np.where(varying, 0.0, phi), closed is not None)
     if not outer.names:
-        read = samples.trimmed(samples.tau)
-        return Design(samples, tuple(columns), tuple(matrices), read - fixed, fixed, mixed=closed is not None)
+        return plain
+    fixed, matrices, columns = plain.fixed, list(plain.matrices), plain.columns
     measured, there = outer.measured(samples)
     gains = outer.gains(
         samples.joints
@@ -157,7 +156,35 @@ def build(robot: Robot, samples: Samples, point: Point) -> Design:
     measured, fixed = measured * gains, fixed * gains
     matrices = [gain * matrix for gain, matrix in zip(gains.tolist(), matrices, strict=True)]
     weights = None if there.all() else there.astype(np.float64)
-    return Design(samples, tuple(columns), tuple(matrices), measured - fixed, fixed, weights, closed is not None)
+    return Design(samples, columns, tuple(matrices), measured - fixed, fixed, weights, closed is not None)
+
+
+def _in_pieces(
+    robot: Robot, samples: Samples, point: Point
+) -> tuple[npt.NDArray[np.intp], FloatArray, FloatArray]:  # fmt: skip
+    """Columns that vary, their terms (samples, n, columns), and the torque (samples, n) of all others. All terms of a long
+    recording would take many times what those do."""
+    kept, rest, p = np.flatnonzero(point.varying), np.where(point.varying, 0.0, point.phi), samples.p
+    terms, still = np.empty((*samples.q.shape, kept.size)), np.empty(samples.q.shape)
+    for a in range(0, len(p), ROWS):
+        rows = slice(a, a + ROWS)
+        part = np.asarray(robot.torque_terms(p[rows], samples.dq[rows], samples.ddq[rows], point.alpha))
+        terms[rows], still[rows] = part[..., kept], part @ rest
+    return kept, terms, still
+
+
+def _built(
+    samples: Samples, kept: npt.NDArray[np.intp], terms: FloatArray, still: FloatArray, mixed: bool = False
+) -> Design:  # fmt: skip
+    """Of the columns `kept`, their terms, and what the others make, not filtered."""
+    fixed = samples.smooth(still)
+    columns, matrices = [], []
+    for j in range(terms.shape[1]):
+        block = terms[:, j, :]
+        present = np.flatnonzero(block.any(axis=0))
+        columns.append(kept[present])
+        matrices.append(samples.smooth(block[:, present]) if present.size else np.zeros((len(samples), 0)))
+    return Design(samples, tuple(columns), tuple(matrices), samples.trimmed(samples.tau) - fixed, fixed, mixed=mixed)
 
 
 def _by_zero(robot: Robot, samples: Samples, point: Point, joint: int) -> FloatArray:

@@ -26,7 +26,8 @@ class Settings:
 
     Of the torque form alone: `loss`, whether samples near `standstill` are kept or the recordings tell, whether
     friction has the law that `fit` names or the recordings tell (`friction_model`), the number of
-    `starts`, and `cross_validate` (once more without each recording); starts and recordings are spread by `spread`. Of
+    `starts`, the frequency [Hz] below which `instruments` are made, and `cross_validate` (once more without each recording);
+    starts and recordings are spread by `spread`. Of
     shooting: whether windows are tied (`continuity`). Of the simultaneous form:
     deviations [N·m or N] of readings by joint in `torques`, infinite where they are not used, zero or not named where the
     torque is known; without it those of all joints are unknown, near their readings. `residual` says what is compared there:
@@ -54,6 +55,10 @@ class Settings:
         "Law of friction by joint: viscous and Coulomb's, or chosen by cross-validation with asymmetry and Stribeck's part "
         "(torque form).", FRICTION_MODELS[0], choices=FRICTION_MODELS,
     )  # fmt: skip
+    instruments: float | None = option(
+        "Instrumental variables: columns of the motion by positions alone below this frequency; tests whether noise of the "
+        "motion biases least squares (torque form).", None, span=(0.01, 1e5), unit="Hz", metavar="HZ",
+    )  # fmt: skip
     residual: str = option(
         "Simultaneous: compare positions of the step (simulated logs) or torques (physical ones); auto tells them apart.",
         RESIDUALS[0], choices=RESIDUALS,
@@ -68,6 +73,7 @@ class Settings:
             ("--loss huber", self.huber, "torque"),
             ("--standstill auto", self.standstill != STANDSTILL[0], "torque"),
             ("--friction-model auto", self.friction_model != FRICTION_MODELS[0], "torque"),
+            ("--instruments", self.instruments is not None, "torque"),
             ("--starts", self.starts > 1, "torque"),
             ("--continuity", self.continuity, "shooting"),
             ("--residual", self.residual != RESIDUALS[0], "simultaneous"),

@@ -101,13 +101,13 @@ def judged(
         found = found[found > least]
         wider = [np.union1d(columns, own.columns) for own in tried]
         gains = _left(evidence, columns) - np.array([_left(evidence, own) for own in wider])
+        best = int(gains.argmax())  # an offset looks like asymmetry
         for own, t, gain, more in zip(tried, found.tolist(), gains.tolist(), wider, strict=True):
             apart = np.abs(_shift(evidence, more, weight, moves)) / size
             for k in np.flatnonzero(apart > APART).tolist() if gain >= RIVAL * gains.max() else ():
                 withheld.setdefault(names[k], f"{_called(own, t)} would move it by {apart[k]:.2g} deviations")
-            if gain >= RIVAL * gains.max() and _of_friction(own):
+            if gain >= RIVAL * gains.max() and _of_friction(own) and tried[best].kind != "offset":
                 doubted.setdefault(own.joint, f"its friction may have another law: {_called(own, t)}")
-        best = int(gains.argmax())
         columns = wider[best]
         chosen.append((tried[best], float(found[best])))
         tried = [own for own in tried if set(own.columns) - set(columns.tolist())]

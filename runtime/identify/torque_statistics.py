@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.names import listing
@@ -19,7 +20,7 @@ from diffpbd.runtime.identify.result import COMBINATION, Correlation, Estimate, 
 from diffpbd.runtime.identify.statistics import RANK, by_information, by_rows, correlations
 from diffpbd.runtime.identify.unknowns import Body
 
-__all__ = ["Statistics", "evaluate"]
+__all__ = ["Freedoms", "Statistics", "evaluate", "freedoms"]
 
 ROUNDING = 1e-13
 """[1] A column this much shorter than the longest is rounding error: its parameter has no effect on the torques."""
@@ -105,6 +106,29 @@ def evaluate(
         base=tuple(estimates),
         moves=moves,
     )
+
+
+@dataclass(frozen=True)
+class Freedoms:
+    """Directions that the recordings determine: their `effect` (φ, directions), what they move of the `entries` of alpha
+    (names, directions), of the combinations that `Statistics.base` lists (k, directions), and of the `plain` unknowns."""
+
+    effect: FloatArray
+    entries: FloatArray
+    combined: FloatArray
+    plain: npt.NDArray[np.intp]
+    unknowns: FloatArray
+
+
+def freedoms(problem: Problem, x: FloatArray, bounds: Mapping[int, str]) -> Freedoms:
+    """At x; what is pinned or on a bound does not move."""
+    c = _Coordinates(problem, x, ())
+    Z = _null(c.equal, [*c.places(problem.pinned), *c.places(bounds)])
+    lost = by_rows(c.J @ Z).undetermined
+    V = Z @ (by_rows(lost.T).undetermined if lost.size else np.eye(Z.shape[1]))
+    combined = np.array([(b.row * c.scale) @ V for b in c.combinations()]).reshape(-1, V.shape[1])
+    own = range(c.plain.size)
+    return Freedoms(c.effect @ V, c.D @ V, combined, c.plain, c.scale[own, None] * V[own])
 
 
 def _moves(

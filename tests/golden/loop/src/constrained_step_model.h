@@ -21,6 +21,7 @@
 #define SIDED 0
 #define SIDES 0
 #define CONTACTS 0
+#define LAW 4
 #define TOUCHES 0
 #define ROUGH_ANY 0
 #define ROUGH_ALL 1
