@@ -103,7 +103,7 @@ static double largest(const double *x, int n) {
   int k;
   for (k = 0; k < n; k++) {
     const double a = fabs(x[k]);
-    if (!(a <= result)) result = a; /* written so that NaN is kept */
+    if (!(a <= result) && result == result) result = a; /* written so that NaN is kept */
   }
   return result;
 }
@@ -115,7 +115,7 @@ static double openness(const double *g) {
   int k;
   for (k = 0; k < ALL; k++) {
     const double a = fabs(g[k]) - slack[k];
-    if (!(a <= result)) result = a;
+    if (!(a <= result) && result == result) result = a;
   }
   return result;
 }

@@ -60,7 +60,7 @@ static double largest(const double *x, int count) {
   double most = 0.0;
   int k;
   for (k = 0; k < count; k++)
-    if (fabs(x[k]) > most) most = fabs(x[k]);
+    if (!(fabs(x[k]) <= most) && most == most) most = fabs(x[k]); /* written so that NaN is kept */
   return most;
 }
 

@@ -238,7 +238,7 @@ static double forward(int steps, Work *w, Step *own) {
     add_product(N2, 1, N, 1.0, own->B, own->change, k > 0 ? 1.0 : 0.0, w->next);
     memcpy(w->z, w->next, N2 * sizeof(double));
     for (i = 0; i < N; i++)
-      if (!(fabs(own->change[i]) <= size)) size = fabs(own->change[i]); /* written so that NaN is kept */
+      if (!(fabs(own->change[i]) <= size) && size == size) size = fabs(own->change[i]); /* written so that NaN is kept */
   }
   return size;
 }

@@ -21,6 +21,7 @@ from diffpbd.codegen.graph.joint_step import kernel_graph
 from diffpbd.codegen.graph.model import build, independent, prepare
 from diffpbd.codegen.joint_space import bordered
 from diffpbd.runtime import Robot, load
+from diffpbd.runtime.base.errors import SolverError
 
 CASE = Path("cases/C01-contact-half-turn")
 OTHER_ENDS: dict[str, tuple[str, float, float, Any, Any, Any]] = {
@@ -70,11 +71,28 @@ def alpha_of(r: Robot, friction: float) -> dict[str, float]:
 
 @pytest.mark.parametrize("name", OTHER_ENDS)
 def test_the_end_is_that_of_the_motion(shared: Path, name: str) -> None:
+    """The state and nineteen within rounding of it: a step may find no end (status 14), but no wrong one.
+
+    Violent boxes find one in two thirds to 95 % of the cases, the others always.
+    """
     of, h, friction, *state = OTHER_ENDS[name]
     p, pd, u = (np.array(x) if x is not None else None for x in state)
     r = robot(str(shared / CASE / f"{of}.toml"))
-    alpha, u = alpha_of(r, friction), np.zeros(r.n) if u is None else u
-    p_next, pd_next = r.joint_step(p, pd, u, h=h, alpha=alpha)
+    alpha, u, rng, found = alpha_of(r, friction), np.zeros(r.n) if u is None else u, np.random.default_rng(1), 0
+    for scale in [0.0, *[1e-13] * 19]:
+        rate = pd * (1.0 + scale * rng.standard_normal(pd.size))
+        try:
+            p_next, pd_next = r.joint_step(p, rate, u, h=h, alpha=alpha)
+        except SolverError as error:
+            assert "(status 14)" in str(error)
+            continue
+        judge(r, p, rate, p_next, pd_next, u, h, alpha)
+        found += 1
+    assert found >= (8 if of == "stack" else 20)
+
+
+def judge(r: Robot, p: Any, pd: Any, p_next: Any, pd_next: Any, u: Any, h: float, alpha: dict[str, float]) -> None:
+    """No joint goes farther than its rates say, no energy comes from nothing, nothing is below the ground."""
     joints = slice(7, None) if len(p) != r.n else slice(2, 3)  # the base turns by less than its legs
     moved, allowed = (p_next - p)[joints], h * (np.abs(pd) + np.abs(pd_next))[-len(p_next[joints]) :]
     if len(p) == r.n:
@@ -125,10 +143,14 @@ int main(void) {
     work.energy[3] += k == 0 ? 1e-4 : 1e-2;
     printf("%%d ", refuted(p, pd, u, 0, &h, alpha, p_next, pd_next, &work));
   }
+  for (k = 0; k < 2; k++) { /* NaN is the largest number, wherever it stands */
+    const double of[2] = {k == 0 ? 1.0 : NAN, 2.0};
+    printf("%%d ", isnan(largest(of, 2)) != 0);
+  }
   return 0;
 }
 """
-GROUNDS = ("turn", "depth", "cone", "cone at the end", "pull", "pull at the end", "finite", "energy")
+GROUNDS = ("turn", "depth", "cone", "cone at the end", "pull", "pull at the end", "finite", "energy", "largest")
 
 
 def test_every_ground_refutes_by_itself(shared: Path, tmp_path: Path) -> None:
