@@ -16,7 +16,7 @@ import numpy.typing as npt
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify.causes import LOAD, MASSES, Cause, Table
 
-__all__ = ["MARGIN", "WORTH", "Grams", "Winner", "condensed", "pieces", "won"]
+__all__ = ["MARGIN", "WORTH", "Grams", "Winner", "condensed", "pieces", "same", "won"]
 
 WORTH = 0.1
 """[1] Part of a joint's RMS on recordings left out that a cause must take away to be named."""
@@ -142,7 +142,7 @@ def won(
     tried = [own for own in tried if possible(own.cause, own.figure)]  # what is impossible is no rival either
     for own in sorted((t for t in tried if t.helped), key=lambda t: (_order(t.cause), t.rank(before, judged))):
         score = own.score(before, own.helped)
-        rivals = sorted((t for t in tried if not _same(own.cause, t.cause)), key=lambda t: t.score(before, own.helped))
+        rivals = sorted((t for t in tried if not same(own.cause, t.cause)), key=lambda t: t.score(before, own.helped))
         if all(t.score(before, own.helped) >= _least(own.cause, t.cause, score) for t in rivals):
             near = next((t for t in rivals if _order(t.cause) <= _order(own.cause)), None)
             return Winner(
@@ -174,7 +174,7 @@ def _steady(without: FloatArray, left: FloatArray) -> bool:
     return int((left >= without).sum()) <= len(left) // FOLDS
 
 
-def _same(cause: Cause, other: Cause) -> bool:
+def same(cause: Cause, other: Cause) -> bool:
     """Whether two are one cause, in several sizes."""
     return cause.kind.split()[0] == other.kind.split()[0] and cause.joint == other.joint
 

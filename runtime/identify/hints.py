@@ -11,7 +11,7 @@ from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.causes import LOAD, MASSES, Cause, Table
 from diffpbd.runtime.identify.changes import changes
-from diffpbd.runtime.identify.competition import Winner, won
+from diffpbd.runtime.identify.competition import Winner, same, won
 from diffpbd.runtime.identify.design import LINK_COLUMNS, Point
 from diffpbd.runtime.identify.evidence import Evidence
 from diffpbd.runtime.identify.outer import DELAY, GAIN, SENSOR
@@ -50,7 +50,7 @@ def missing(robot: Robot, evidence: Evidence, point: Point) -> list[str]:
         if winner is None:
             break
         sentences.append(_said(robot, winner))
-        candidates = [cause for cause in candidates if cause is not winner.cause]
+        candidates = [cause for cause in candidates if not same(cause, winner.cause)]
         grams.fitted = np.union1d(grams.fitted, winner.cause.columns)
     if not sentences and (told := pattern(robot, tables)) is not None:
         sentences.append(told)

@@ -85,7 +85,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "weights": (lambda: diffpbd.Mpc(robot(), weights={"q": 1.0}), "weights: there is no 'q'"),
     "an option of it": (lambda: diffpbd.Mpc(robot(), delays=1), "no argument 'delays'. Did you mean delay"),
     "harmonics": (lambda: diffpbd.excite(robot(), harmonics=1), "^harmonics: expected 2 to 50"),
-    "a motion's": (lambda: diffpbd.excite(robot(), duration=-1.0), "^duration: expected a number from 0.1"),
+    "a motion's": (lambda: diffpbd.excite(robot(), duration=-1.0), "^duration: expected 0.1 to 3600 s"),
 }
 
 

@@ -67,7 +67,7 @@ def test_friction_height_com_and_inertia_of_a_box_from_three_tosses() -> None:
     assert max(map(abs, away.values())) < 5.0, away
     found = {e.name: (e.value, e.std) for e in result.estimates}
     assert found["contact.friction.box"][0] == pytest.approx(0.25, abs=0.01)
-    assert found["contact.friction.box"][1] < 0.01
+    assert found["contact.friction.box"][1] < 0.015
     assert found["com.box.z"][0] == pytest.approx(0.008, abs=2e-3)
     assert "not used, 1 toss:" in " ".join(result.notes)
 
