@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
+from scipy import fft, sparse
 from scipy.stats import chi2
 
 from diffpbd.runtime.base.arrays import FloatArray
@@ -43,15 +44,17 @@ CRITICAL = (1.9600, 2.9694, 0.4160, -0.5324)
 
 def correlation_lengths(series: Sequence[FloatArray]) -> npt.NDArray[np.intp]:
     """For each column of the recordings' series (samples, k): samples until its autocorrelation is below `UNCORRELATED`."""
+    return np.array([_length([s[:, k] for s in series]) for k in range(series[0].shape[1])], dtype=np.intp)
+
+
+def _length(series: Sequence[FloatArray]) -> int:
+    """Of one column; the power spectra of the recordings are added up, and one inverse is the sum of their correlations."""
     longest = max(len(s) for s in series)
-    size = 1 << (2 * longest - 1).bit_length()
-    total = np.zeros((longest, series[0].shape[1]))
-    for s in series:
-        spectrum = np.fft.rfft(s, size, axis=0)
-        total[: len(s)] += np.fft.irfft(np.abs(spectrum) ** 2, size, axis=0)[: len(s)]
-    below = total < UNCORRELATED * total[0]
-    below |= total[0] == 0.0
-    return np.asarray(np.where(below.any(axis=0), np.maximum(below.argmax(axis=0), 1), longest), dtype=np.intp)
+    size = fft.next_fast_len(2 * longest - 1, real=True)
+    power = np.sum([np.abs(fft.rfft(s, size)) ** 2 for s in series], axis=0)
+    total = fft.irfft(power, size)[:longest]
+    below = (total < UNCORRELATED * total[0]) | (total[0] == 0.0)
+    return max(int(below.argmax()), 1) if below.any() else longest
 
 
 def long_run(series: Sequence[FloatArray], factor: int = IN_TIME) -> tuple[FloatArray, npt.NDArray[np.intp]]:
@@ -61,10 +64,10 @@ def long_run(series: Sequence[FloatArray], factor: int = IN_TIME) -> tuple[Float
     windows = np.where(lengths == 1, 1, np.minimum(factor * lengths, most)).astype(np.intp)
     variances = np.zeros(len(windows))
     for s in series:
-        sums = np.vstack([np.zeros((1, s.shape[1])), np.cumsum(s, axis=0)])
         for k, w in enumerate(windows.tolist()):
-            ends = np.arange(1, len(s) + w)
-            parts = sums[np.minimum(ends, len(s)), k] - sums[np.maximum(ends - w, 0), k]
+            sums = np.cumsum(s[:, k])
+            parts = np.concatenate([sums, np.full(w - 1, sums[-1])])  # up to where each window ends
+            parts[w:] -= sums[:-1]
             variances[k] += parts @ parts / w
     critical = np.polynomial.polynomial.polyval(windows / count, CRITICAL) / CRITICAL[0]
     return np.asarray(variances * critical**2), windows
@@ -86,7 +89,8 @@ class Influence:
             if len(self.by_position) <= j:
                 self.by_position.append(np.zeros((BINS, part.shape[1])))
             places = np.clip(((q[:, j] - self.low[j]) / self.width[j]).astype(np.intp), 0, BINS - 1)
-            np.add.at(self.by_position[j], places, part)
+            entries = (np.ones(len(places)), places, np.arange(len(places) + 1))
+            self.by_position[j] += np.asarray(sparse.csc_matrix(entries, (BINS, len(places))) @ part)
         self.by_time.append(total)
 
     @property

@@ -176,16 +176,15 @@ def _one_long_error(found: Statistics, designs: Sequence[Design]) -> list[str]:
     ]
 
 
-def _disturbed(fitted: Fitted) -> list[list[Design]]:
-    """The recordings with as much noise again in what they say of the motion, several times."""
-    samples = [design.samples for design in fitted.designs]
-    count = int(np.clip(ENOUGH // sum(len(s) for s in samples), *REPEATS))
-    found = []
-    for seed in range(count):
-        rng = np.random.default_rng(seed)
-        again = fitted.held([s.disturbed(rng) for s in samples])
-        found.append([replace(d, weights=own.weights) for d, own in zip(again, fitted.designs, strict=True)])
-    return found
+def _disturbed(fitted: Fitted) -> Iterator[Iterator[Design]]:
+    """The recordings with as much noise again in what they say of the motion, several times; each made when it is asked for."""
+    count = int(np.clip(ENOUGH // sum(len(d.samples) for d in fitted.designs), *REPEATS))
+    return (_again(fitted, np.random.default_rng(seed)) for seed in range(count))
+
+
+def _again(fitted: Fitted, rng: np.random.Generator) -> Iterator[Design]:
+    for own in fitted.designs:
+        yield replace(fitted.held([own.samples.disturbed(rng)])[0], weights=own.weights)
 
 
 def _moving(problem: Problem, x: FloatArray, found: Statistics, factor: float) -> list[Lost]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,8 @@ INVOLVED = 1e-3
 """[1] Part of a parameter's reach that lies in undetermined directions from which it is named as lost."""
 MOST_PARTNERS = 4
 """[1] Parameters that are named as determined together; more are counted."""
+HELD = 10_000_000
+"""[1] Influences of samples that are held at once (80 MB): of long recordings on few parameters at a time."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +59,9 @@ class Statistics:
 
 def evaluate(
     problem: Problem, x: FloatArray, bounds: Mapping[int, str], designs: Sequence[Design],
-    disturbed: Sequence[Sequence[Design]] = (), limited: Sequence[Body] = (),
+    disturbed: Iterable[Iterable[Design]] = (), limited: Sequence[Body] = (),
 ) -> Statistics:  # fmt: skip
-    """Statistics of the solution x.
+    """Statistics of the solution x. Of the designs `disturbed` one is held at a time.
 
     Rank, condition and what is lost come from the recordings alone; deviations are those of the estimate, prior included.
     A parameter on a bound, and one of a body in `limited` that a physical limit holds, gets the deviation that it would
@@ -86,8 +89,8 @@ def evaluate(
         sensitivity = np.array([*rows, *free, *lumped]).T
         moving = c.effect @ sensitivity
         moves = np.delete(moving, range(len(rows), 2 * len(rows)), axis=1)
-        every, windows = _influence(problem, phi, moving, designs).deviations()
-        biased = _bias([_influence(problem, phi, moving, own).total for own in disturbed])
+        every, windows = _deviations(problem, phi, moving, designs)
+        biased = _bias([sum(map(partial(_pull, problem, phi), own)) @ moving for own in disturbed])
         every = np.hypot(every, biased)
         found, alone = every[: len(rows)], every[len(rows) : 2 * len(rows)]
         y = c.coefficients(x, phi)
@@ -258,15 +261,35 @@ def _bias(moved: Sequence[FloatArray]) -> FloatArray:
     return np.asarray(np.sqrt(np.maximum(mean**2 - chance, 0.0)), dtype=np.float64)
 
 
-def _influence(problem: Problem, phi: FloatArray, moves: FloatArray, designs: Sequence[Design]) -> Influence:
-    """Of the recordings' residuals on what moves by `moves` (φ, k) times weighted columns times residual."""
+def _deviations(
+    problem: Problem, phi: FloatArray, moves: FloatArray, designs: Sequence[Design]
+) -> tuple[FloatArray, npt.NDArray[np.intp]]:
+    """Of what moves by `moves` (φ, k) times weighted columns times residual: deviations (k,), windows (k,) [samples]."""
+    pulls = [_weighted(problem, phi, d) for d in designs]
     low, high = (edge([edge(d.samples.q, axis=0) for d in designs], axis=0) for edge in (np.min, np.max))
-    found, weight = Influence(low, high), problem.weight**2
-    for d in designs:
-        r = d.residual(phi) if d.weights is None else d.residual(phi) * d.weights
-        parts = (
-            (matrix * (weight[j] * r[:, j : j + 1])) @ moves[columns]
-            for j, (columns, matrix) in enumerate(zip(d.columns, d.matrices, strict=True))
-        )
-        found.add(d.samples.trimmed(d.samples.q), parts)
-    return found
+    few = max(1, HELD // sum(map(len, pulls)))
+    found = []
+    for a in range(0, moves.shape[1], few):
+        some, influence = moves[:, a : a + few], Influence(low, high)
+        for d, pull in zip(designs, pulls, strict=True):
+            parts = (
+                (matrix * pull[:, j : j + 1]) @ some[columns]
+                for j, (columns, matrix) in enumerate(zip(d.columns, d.matrices, strict=True))
+            )
+            influence.add(d.samples.trimmed(d.samples.q), parts)
+        found.append(influence.deviations())
+    return np.concatenate([own for own, _ in found]), np.concatenate([windows for _, windows in found])
+
+
+def _pull(problem: Problem, phi: FloatArray, design: Design) -> FloatArray:
+    """Weighted columns times residual (φ,) of a recording, summed over its samples."""
+    pull, total = _weighted(problem, phi, design), np.zeros(len(phi))
+    for j, (columns, matrix) in enumerate(zip(design.columns, design.matrices, strict=True)):
+        total[columns] += matrix.T @ pull[:, j]
+    return total
+
+
+def _weighted(problem: Problem, phi: FloatArray, design: Design) -> FloatArray:
+    """The residual (samples, n), weighted as squares are."""
+    r = design.residual(phi)
+    return np.asarray(problem.weight**2 * (r if design.weights is None else r * design.weights), dtype=np.float64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -377,8 +378,15 @@ def _slope(time: FloatArray, values: FloatArray) -> FloatArray:
 def _filtered(values: FloatArray, rate: float, processing: Processing) -> FloatArray:
     if processing.cutoff is None:
         return np.asarray(values, dtype=np.float64)
-    sections = butter(processing.order, processing.cutoff, fs=rate, output="sos")
-    return np.asarray(sosfiltfilt(sections, values, axis=0), dtype=np.float64)
+    return np.asarray(
+        sosfiltfilt(_sections(processing.order, processing.cutoff, rate), values, axis=0), dtype=np.float64
+    )
+
+
+@cache
+def _sections(order: int, cutoff: float, rate: float) -> FloatArray:
+    """Of the low-pass. Columns are filtered one by one; designing it takes longer than filtering a short one."""
+    return np.asarray(butter(order, cutoff, fs=rate, output="sos"), dtype=np.float64)
 
 
 def names_of(paths: list[str | Path]) -> list[str]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from support.coverage import KINDS, Coverage, recordings, truth_of
+from support.motions import samples
 from support.robots import loaded
 
-from diffpbd.runtime.identify import identify
-from diffpbd.runtime.identify.covariance import Influence, long_run
+from diffpbd.runtime.identify import design, identify, torque_statistics
+from diffpbd.runtime.identify.covariance import BINS, CRITICAL, UNCORRELATED, Influence, correlation_lengths, long_run
 
 FIT = ["friction", "spring"]
 
@@ -116,3 +119,56 @@ def test_noise_of_the_motion_is_measured_and_added() -> None:
         np.full(robot.n, 0.02 * np.sqrt(0.1)), rel=0.2
     )  # 5 of 50 Hz are let through
     assert again.ddq - run.ddq == pytest.approx(np.gradient(added, 0.01, axis=0), abs=1e-12)
+
+
+def test_lengths_windows_and_positions_by_their_definitions() -> None:
+    """Sums as they are written, of two recordings, one of them shorter than the window."""
+    rng = np.random.default_rng(5)
+    series = [
+        np.column_stack([np.convolve(rng.normal(size=n + 29), np.ones(30), "valid"), rng.normal(size=n)])
+        for n in (700, 90)
+    ]
+    correlation = np.array(
+        [sum((s[lag:] * s[: max(len(s) - lag, 0)]).sum(axis=0) for s in series) for lag in range(700)]
+    )
+    lengths = (correlation < UNCORRELATED * correlation[0]).argmax(axis=0)
+    assert correlation_lengths(series).tolist() == lengths.tolist()
+    variances, windows = long_run(series, factor=6)
+    assert windows[0] > 90
+    sums = [
+        sum(s[max(end - w, 0) : end, k].sum() ** 2 / w for s in series for end in range(1, len(s) + w))
+        for k, w in enumerate(windows.tolist())
+    ]
+    few = sum(c * (windows / 790) ** k for k, c in enumerate(CRITICAL)) / CRITICAL[0]
+    assert variances == pytest.approx(sums * few**2)
+    q, bins = rng.uniform(-1.1, 1.1, (700, 1)), np.zeros((BINS, 2))
+    np.add.at(bins, np.clip(np.floor((q[:, 0] + 1.0) / 2.0 * BINS).astype(int), 0, BINS - 1), series[0])
+    assert of(series[:1], [q]).by_position[0] == pytest.approx(bins, abs=1e-12)
+
+
+def test_long_recordings_are_judged_a_few_parameters_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the same deviations, no more influences at once than may be held, and one disturbed recording after the other."""
+    robot, fit, held = loaded("double_pendulum"), ["friction"], 1000
+    runs = [own for k in range(2) for own in samples(robot, {}, f"run {k}", seed=k, seconds=4.0, noise=0.05)]
+    whole = identify(robot, runs, fit)
+    sizes, columns, alive, build = [], [], [], design.build
+
+    class Counted(Influence):
+        def deviations(self) -> tuple[np.ndarray, np.ndarray]:
+            sizes.append(sum(part.size for part in self.by_time))
+            return super().deviations()
+
+    def counted(*given: Any) -> design.Design:
+        alive.append(sum(ref() is not None for ref in columns))
+        built = build(*given)
+        columns.append(weakref.ref(built.matrices[0]))
+        return built
+
+    monkeypatch.setattr(design, "build", counted)
+    monkeypatch.setattr(torque_statistics, "HELD", held)
+    monkeypatch.setattr(torque_statistics, "Influence", Counted)
+    parts = identify(robot, runs, fit)
+    assert len(sizes) > 5 and max(sizes) <= held
+    assert len(alive) > 10 and max(alive) <= len(runs)  # those of the fit
+    for one, other in zip(whole.estimates, parts.estimates, strict=True):
+        assert one.name == other.name and one.std == pytest.approx(other.std, rel=1e-9)
