@@ -28,7 +28,7 @@ LEFT_OUT = ("h_bar", "alpha_bar")
 
 
 COMPOSED = {
-    4: "five joint_steps of s, s, 1-4s, s, s times h",
+    4: "two joint_steps of h/2 and one of h, extrapolated; peers could do the same",
     6: "steps of h, h/2 and h/3 side by side in a vector; weights 1/24, -16/15, 81/40. Peers could extrapolate as well",
 }
 """What the rows of higher order are made of."""
@@ -80,7 +80,7 @@ class Ours:
         return self.compiled.source_bytes[f"{stem}.c"], self.compiled.source_seconds[f"{stem}.c"]
 
     def rows(self, watch: ctypes.CDLL, s: States) -> list[Row]:
-        """joint_step, its fourth-order composition, and every variant of step."""
+        """joint_step, its fourth-order extrapolation, and every variant of step."""
         rows = [self._joint_step(watch, s), self._portable(watch, s), self._batch(watch, s)]
         return (
             rows
