@@ -38,7 +38,8 @@ def write(
     ratios = {r.name: {k: round(t.ratio, 3) for k, t in timings[r.name].items()} for r in rows}
     times = {r.name: {k: round(t.median, 4) for k, t in timings[r.name].items()} for r in rows}
     path = folder / f"{facts['processor']['kind']}.json"
-    path.write_text(json.dumps({**facts, "ratios": ratios, "us": times}, indent=1) + "\n", encoding="utf-8")
+    kept = {name: fact for name, fact in facts.items() if name != "machine"}
+    path.write_text(json.dumps({**kept, "ratios": ratios, "us": times}, indent=1) + "\n", encoding="utf-8")
     return path
 
 
