@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import casadi as ca
 
+from diffpbd.codegen.graph.meetings import inlined
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import cones, contacts
@@ -39,8 +40,7 @@ class Touched:
         self.count = count
 
     def _inlined(self, program: Program, **given: Any) -> dict[str, Any]:
-        blocks = self.model.blocks
-        return inline(program, {k: given[k] if k in given else blocks[k] for k in program.inputs})
+        return inlined(program, self.model, given)
 
     def at(self, p: Any, sign: Any = None) -> At:
         """At p; `sign` is that of the start of the step where p is its end."""

@@ -31,12 +31,13 @@ class Closure:
 @dataclass(frozen=True)
 class Contact:
     """A sphere on link `link` that touches a plane on link `other` (-1 the world), or a sphere there where `round`; with
-    friction where `rough`."""
+    friction where `rough`. Where `cores` names the kinds of both, their distance is that of `clearance`."""
 
     link: int
     other: int
     round: bool = False
     rough: bool = True
+    cores: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,11 @@ class Tree:
     def contact_rows(self) -> int:
         """Number of impulses of all contacts: three with friction, one without."""
         return sum(3 if contact.rough else 1 for contact in self.contacts)
+
+    @property
+    def cored(self) -> tuple[Contact, ...]:
+        """The contacts of which one is a capsule or a box."""
+        return tuple(contact for contact in self.contacts if contact.cores)
 
     @property
     def limits(self) -> tuple[int, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.names import hint, listing
@@ -12,7 +12,17 @@ from diffpbd.runtime.identify.lever_springs import scaled
 from diffpbd.runtime.identify.outer import SENSOR, sensor_names
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["CONTACT", "FRICTION_OF_CONTACT", "HEIGHT", "INERTIALS", "LEVER", "Selection", "in_contact", "select"]
+__all__ = [
+    "CONTACT",
+    "FRICTION_OF_CONTACT",
+    "HEIGHT",
+    "INERTIALS",
+    "LEVER",
+    "Selection",
+    "Total",
+    "in_contact",
+    "select",
+]
 
 FRICTION = ("friction.coulomb", "friction.viscous", "torque_offset")
 SPRING = ("spring.stiffness", "spring.rest")
@@ -26,14 +36,28 @@ WORDS = ("friction", "spring", LEVER, "inertials", CONTACT, DIRECTION, *SENSOR)
 
 
 @dataclass(frozen=True)
+class Total:
+    """The masses `entries` of alpha that are fitted and the `rest` come to `value`, known to `spread` [kg]."""
+
+    entries: tuple[str, ...]
+    rest: float
+    value: float
+    spread: float = 0.0
+
+
+@dataclass(frozen=True)
 class Selection:
     """Names of the unknown entries of alpha, in its order, then those of the sensors; sentences on what was left fixed and
-    why; whether gravity keeps its magnitude.
+    why; whether gravity keeps its magnitude; what is known of their sum of masses; the `planes` of symmetry that were stated,
+    and the entries `held` at zero by them, which had these values.
     """
 
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
     direction: bool = False
+    total: Total | None = None
+    planes: tuple[str, ...] = ()
+    held: Mapping[str, float] = field(default_factory=dict)
 
 
 def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Selection:
