@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -255,22 +254,7 @@ def test_closed_loops_take_every_law() -> None:
     )
     own = {"coulomb_asymmetry": 0.05, "viscous_asymmetry": 0.02, "stribeck": 0.2, "stribeck_velocity": 0.4}
     alpha = robot.alpha.vector(shared | {f"friction.{kind}.{j}": x for j in robot.joints for kind, x in own.items()})
-    J, A = robot.jac_joint_step(p, pd, u, h, alpha), robot.jac_alpha_joint_step(p, pd, u, h, alpha)
-    by_rate, by_alpha = np.vstack([J.dp_next_dpd, J.dpd_next_dpd]), np.vstack([A.dp_next_dalpha, A.dpd_next_dalpha])
-
-    def slope(k: int, of_alpha: bool) -> Any:
-        def at(d: float) -> Any:
-            e = d * np.eye(len(alpha) if of_alpha else 3)[k]
-            return np.concatenate(
-                robot.joint_step(p, pd if of_alpha else pd + e, u, h, alpha + e if of_alpha else alpha)
-            )
-
-        return (8 * (at(1e-4) - at(-1e-4)) - at(2e-4) + at(-2e-4)) / 12e-4
-
-    for k in range(3):
-        np.testing.assert_allclose(by_rate[:, k], slope(k, False), rtol=0, atol=1e-8)
-    for k in robot.alpha.indices("friction"):
-        np.testing.assert_allclose(by_alpha[:, k], slope(k, True), rtol=0, atol=1e-8)
+    properties_of(Scene(robot, p, pd, u, alpha, h), {"friction": 1e-4}, graph=None)
     P, PD = robot.rollout(p, pd, np.zeros((300, 3)), h, alpha)
     energy = np.array([sum(robot.energy(*state)) for state in zip(P, PD, strict=True)])
     assert np.diff(energy).max() < 1e-5  # of a step of second order, beside what friction takes
