@@ -28,8 +28,6 @@ from diffpbd.codegen.program.program import Program
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.simulate.simulation import simulate
-from diffpbd.runtime.torques.estimation import estimate
-from diffpbd.runtime.torques.settings import Settings as TorqueSettings
 
 RAIL, HUB = (4.0, 1.5, 0.02, 1.0, -0.6, 3.0, 0.15), (0.3, 0.05, 0.03, -0.1, 0.02, 0.2, 0.3)
 OFF_AXIS = {"payload.mass": 0.7, "payload.com.x": 0.2, "payload.com.y": -0.1, "payload.inertia.zz": 0.01}
@@ -84,16 +82,6 @@ def test_the_maximal_step_is_the_joint_step(state: str, arm: Robot, alpha: Array
         end = flat(arm.joint_step(p, pd, u, H, values))[0]
         back = arm.joint_state(arm.step(arm.fk(p, pd, values), u, H, values), values, p)
         np.testing.assert_allclose(flat(back)[0], end, atol=1e-10)
-
-
-@pytest.mark.parametrize("known", ["recorded", "step"])
-def test_torques_are_estimated(known: str, arm: Robot, alpha: Array) -> None:
-    """A rollout inverted, with friction at the recorded rates and in the steps, at their starts and ends."""
-    U = np.random.default_rng(8).normal(size=(12, 2)) * (8.0, 0.5)
-    P, PD = arm.rollout(np.array([0.1, -0.2]), np.array([0.1, 0.3]), U, H, alpha)
-    for horizon in (1, 3):
-        found = estimate(arm, P, PD, H, TorqueSettings("angle+omega", "previous", horizon, friction=known), alpha=alpha)
-        np.testing.assert_allclose(found.u, U, atol=1e-7)
 
 
 def test_a_kick_takes_energy_and_rest_stays(arm: Robot) -> None:
