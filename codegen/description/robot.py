@@ -152,6 +152,7 @@ class Contact:
 
     `against` names planes and other spheres that it touches, all with the coefficient `friction` [1]; 0 is frictionless.
     Contacts of one `surface` share the law of their contact. `restitution` [1]: a default of alpha, None without any.
+    `torsional` and `rolling` [m] times the normal force are the largest torques about and across the normal; 0: none.
     """
 
     name: str
@@ -162,10 +163,12 @@ class Contact:
     against: tuple[str, ...] = ()
     surface: str = ""
     restitution: float | None = None
+    torsional: float = 0.0
+    rolling: float = 0.0
 
     @property
     def law(self) -> str:
-        """Whose friction, load, compliance and restitution are its own: the name of its entries of alpha."""
+        """Whose friction, load, compliance and so on are its own: the name of its entries of alpha."""
         return self.surface or self.name
 
 

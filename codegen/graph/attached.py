@@ -12,7 +12,7 @@ from diffpbd.codegen.description.robot import ZERO, Loop, Pair, Plane, Robot, Ti
 from diffpbd.codegen.description.robot import Contact as Sphere
 from diffpbd.codegen.graph.geometry import rows, turned, vector
 from diffpbd.codegen.graph.loop_poses import frame_of
-from diffpbd.codegen.graph.parameters import CONTACT_LAW, LEVER_PARTS, WRENCH_PARTS, across, extent
+from diffpbd.codegen.graph.parameters import CONTACT_LAW, LEVER_PARTS, LEVERS, WRENCH_PARTS, across, extent
 from diffpbd.codegen.program.tree import Contact
 
 
@@ -35,7 +35,9 @@ def loop_numbers(entry: Any, index: Mapping[str, int], aligned: Sequence[Any], l
 
 def as_touching(pair: Pair) -> Contact:
     """A pair as the derivation sees it."""
-    return Contact(pair.sphere.link, pair.other.link, not isinstance(pair.other, Plane), pair.sphere.friction > 0.0)
+    own = pair.sphere
+    turning = (own.torsional > 0.0, own.rolling > 0.0)
+    return Contact(own.link, pair.other.link, not isinstance(pair.other, Plane), own.friction > 0.0, *turning)
 
 
 def placed(entry: Any, robot: Robot, sphere: Sphere) -> Any:
@@ -67,22 +69,25 @@ def sloped(entry: Any, plane: Plane) -> Any:
 
 
 def contact_blocks(entry: Any, aligned: Sequence[Any], robot: Robot) -> dict[str, Any]:
-    """Numbers of every contact in the axes of the joints of both links, see `contacts`, and those of its law."""
+    """Numbers of every contact in the axes of the joints of both links, see `contacts`, and those of its law; where any has
+    friction against turning, that of each behind both."""
 
     def seen(link: int, v: Any) -> Any:
         return v if link < 0 else ca.mtimes(aligned[link].T, v)
 
     columns, laws = [], []
+    turned = any(pair.sphere.torsional > 0.0 or pair.sphere.rolling > 0.0 for pair in robot.pairs)
     for pair in robot.pairs:
         own, other = pair.sphere, pair.other
+        levers = [entry(f"contact.{kind}.{own.law}", 0.0) for kind in LEVERS] if turned else []
         if isinstance(other, Plane):
             last = [seen(other.link, sloped(entry, other)), entry(f"plane.height.{other.name}", other.height)]
         else:
             last = [seen(other.link, placed(entry, robot, other)), entry(f"contact.radius.{other.name}", other.radius)]
         radius = entry(f"contact.radius.{own.name}", own.radius)
-        columns.append(ca.vertcat(seen(own.link, placed(entry, robot, own)), radius, *last))
+        columns.append(ca.vertcat(seen(own.link, placed(entry, robot, own)), radius, *last, *levers))
         each = [entry(f"contact.{kind}.{own.law}", 0.0) for kind in CONTACT_LAW]
-        laws.append(ca.vertcat(*each, entry("contact.slip", 0.0)))
+        laws.append(ca.vertcat(*each, entry("contact.slip", 0.0), *levers))
     return {"contact": ca.horzcat(*columns), "contact_law": ca.horzcat(*laws)}
 
 

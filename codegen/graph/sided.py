@@ -13,9 +13,9 @@ from diffpbd.codegen.graph.geometry import product
 from diffpbd.codegen.graph.joint_step import kernel_graph, residuals
 from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.parameters import SIDES
-from diffpbd.codegen.graph.touched import Touched
+from diffpbd.codegen.graph.touched import Touched, contact_rows
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.joint_space import cones, contacts, distant
+from diffpbd.codegen.joint_space import cones, contacts, discs, distant
 from diffpbd.codegen.method.limits import INWARDS, OUTSIDE
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Program
@@ -33,6 +33,8 @@ def sided_kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
     for rough in sorted({contact.rough for contact in tree.contacts}):
         made += [plain(f(rough)) for f in (cones.contact, distant.distant, cones.contact_parameters)]
     made += [plain(cones.apart())] if any(contact.rough for contact in tree.contacts) else []
+    for size in sorted({rows.stop - rows.start for contact in tree.contacts for _, rows in contact.discs}):
+        made += [plain(f(size)) for f in (discs.disc, discs.disc_far, discs.disc_parameters)]
     if tree.contacts:
         made += [
             touch(prepared, False),
@@ -91,7 +93,8 @@ def touch(prepared: Prepared, ending: bool) -> ca.Function:
 
 
 def law(model: Model) -> ca.Function:
-    """alpha → friction, compliance, load and slip of every contact (4 × contacts)."""
+    """alpha → friction, compliance, load and slip of every contact (4 × contacts), and its levers of friction against turning
+    where any has one (6 × contacts)."""
     return _function("law", {"alpha": model.alpha}, {"law": model.blocks["contact_law"]})
 
 
@@ -187,10 +190,10 @@ def touch_parameters(model: Model) -> ca.Function:
     push, push_rate, slid_bar, rates_bar = (
         ca.SX.sym(k, t.count) for k in ("push", "push_rate", "slid_bar", "rates_bar")
     )
-    x, y, gap_bar, law_bar = (
-        ca.SX.sym(k, size) for k, size in (("x", r.n), ("y", r.n), ("gap_bar", c), ("law_bar", cones.LAW * c))
-    )
     of_law = law(model)(r.alpha)
+    x, y, gap_bar, law_bar = (
+        ca.SX.sym(k, size) for k, size in (("x", r.n), ("y", r.n), ("gap_bar", c), ("law_bar", of_law.numel()))
+    )
     total = r.h * ca.dot(push, ca.mtimes(t.first, x)) + r.h * ca.dot(push_rate, ca.mtimes(t.last, y))
     total += (
         ca.dot(slid_bar, t.slid) + ca.dot(rates_bar, t.rates) + ca.dot(gap_bar, t.gap) + ca.dot(law_bar, ca.vec(of_law))
@@ -219,6 +222,8 @@ class Sided:
         self.first = [*Touched(model).first, model.tree.contact_rows]
         self.law = law(model)(model.alpha) if self.touching else None
         self.count = len(self.sides) + self.first[-1]
+        self.cones = len(self.sides) + len(model.tree.contacts)
+        self.masses = self.cones + 2 * len(model.tree.contacts) * model.tree.turned
         self.shifts = rebounds.shifts(model, self.r.p, self.r.pd, self.r.u, self.r.h)
 
     def pushes(self, last: bool) -> Any:
@@ -248,15 +253,16 @@ class Sided:
         return [_row(cones.side(), values) for values in given]
 
     def rows(self, impulse: Any, last: bool, rho: Any) -> Any:
-        """The rows of either stage; a ρ for each limit and contact."""
+        """The rows of either stage; a ρ for each limit and contact, then for friction against turning, see `weights`."""
         r, count, found = self.r, len(self.sides), self.limit_rows(impulse, last, rho)
         for k, contact in enumerate(self.tree.contacts):
             t, rows = self.touching, slice(self.first[k], self.first[k + 1])
             assert t is not None and self.law is not None
             rates = (t.rates if last else t.slid)[rows]
             rates[0] -= self.shifts[int(last), k]
-            given = (impulse[count:][rows], rates, t.gap[k], r.h, self.law[:, k], rho[count + k])
-            found.append(_row(cones.contact(contact.rough), given))
+            of_turning = rho[self.cones + 2 * k : self.cones + 2 * k + 2] if self.tree.turned else ()
+            given = (impulse[count:][rows], rates, t.gap[k], r.h, self.law[:, k], rho[count + k], of_turning)
+            found.append(contact_rows(contact, *given))
         return ca.vertcat(*found)
 
     def start(self, last: bool) -> Any:
@@ -270,17 +276,21 @@ class Sided:
             assert t is not None and self.law is not None
             rate = t.rates[self.first[k]] if last else 0
             found.append(_begun(t.gap[k], rate, self.law[2, k], self.law[3, k], r.h))
-            found += [ca.SX(0)] * (2 if contact.rough else 0)
+            found += [ca.SX(0)] * (contact.rows - 1)
         return ca.vertcat(*found, ca.SX(0, 1))
 
     def weights(self, D: Any) -> Any:
-        """ρ of every limit and contact from D, roughly the inertia at (p, p_next)."""
+        """ρ of every limit and contact from D, roughly the inertia at (p, p_next); then of friction against turning about the
+        normal of every contact and across it, where any has some."""
         found, diagonal = [abs(D[k.coordinate, k.coordinate]) for k in self.sides], ca.fabs(ca.diag(D))
-        for k in range(len(self.tree.contacts)):
+        turning: list[Any] = []
+        for k, contact in enumerate(self.tree.contacts):
             assert self.touching is not None
-            rows = self.touching.first[self.first[k] : self.first[k + 1], :]
-            found.append(1 / ca.mmax(ca.mtimes(rows**2, 1 / diagonal)))
-        return ca.vertcat(*found, ca.SX(0, 1))
+            own = ca.mtimes(self.touching.first[self.first[k] : self.first[k + 1], :] ** 2, 1 / diagonal)
+            found.append(1 / ca.mmax(own[: min(contact.rows, 3)]))
+            of = {kind: 1 / ca.mmax(own[rows]) for kind, rows in contact.discs}
+            turning += [of.get(kind, ca.SX(1)) for kind in (0, 1)] if self.tree.turned else []
+        return ca.vertcat(*found, *turning, ca.SX(0, 1))
 
 
 def _row(program: Program, given: Any) -> Any:

@@ -30,10 +30,16 @@ from diffpbd.codegen.program.tree import Contact, Tree
 
 CONTACT_ROWS: Final = 8
 """Numbers of a contact: centre of the sphere and its radius, then normal and height of the plane or centre and radius of the
-other sphere; in the axes of the joints of either link."""
+other sphere; in the axes of the joints of either link. Where any contact has friction against turning (`discs`), its levers
+about the normal and across it [m] stand behind them."""
 LENGTH_GUARD: Final = 1e-9
 """[m] Distance of two centres below which the normal fades: it has no direction where they are one."""
 ORIGIN: Final = Matrix([0, 0, 0])
+
+
+def numbers_of(b: Program, tree: Tree) -> Any:
+    """Numbers of all contacts, a column each."""
+    return b.input("contact", CONTACT_ROWS + 2 * tree.turned, len(tree.contacts))
 
 
 @dataclass(frozen=True)
@@ -94,11 +100,12 @@ def tangents(b: Program, n: Any, sign: Any) -> tuple[Any, Any]:
 @dataclass(frozen=True)
 class _Touch:
     """A contact at a pose: gap, normal, and of every joint the motion of the sphere's body against the other's at the point
-    between them, per unit of joint motion."""
+    between them, and how it turns against it, per unit of joint motion."""
 
     gap: Any
     normal: Any
     motions: dict[int, Any]
+    turns: dict[int, Any]
 
 
 def _touch(places: _Places, contact: Contact, numbers: Any) -> _Touch:
@@ -115,28 +122,38 @@ def _touch(places: _Places, contact: Contact, numbers: Any) -> _Touch:
         normal = b.let(two.axes * numbers[4:7, 0])
         gap = b.let(dot(normal, b.let(centre - two.origin)) - numbers[7, 0] - radius)
     point = b.let(centre - b.let(radius + gap / 2) * normal)
-    motions = {}
+    motions, turns = {}, {}
     for way, sign in ((one, 1), (two, -1)):
         for joint, axis, origin in way.joints:
             moved = axis if tree.slides[joint] else b.let(cross(axis, b.let(point - origin)))
             motions[joint] = sign * moved
-    return _Touch(gap, normal, motions)
+            if not tree.slides[joint]:
+                turns[joint] = sign * axis
+    return _Touch(gap, normal, motions, turns)
 
 
 def touching(
     b: Program, tree: Tree, links: Links, at: Side, numbers: Any, signs: Any = None, every: bool = False
 ) -> tuple[list[Any], list[Any], list[Any]]:
-    """Gaps, rows of J and the signs of the normals' third components. `numbers` (8 × contacts); `signs` of the start of a step
-    where this is its end. Rows of a contact are normal, t₁, t₂, the normal alone without friction unless `every`."""
+    """Gaps, rows of J and the signs of the normals' third components. `signs` of the start of a step where this is its end.
+    Rows of a contact are normal, t₁, t₂, then of turning about the normal, and about t₁ and t₂, times their levers; the normal
+    alone without friction; with `every` the first three of each."""
     places, gaps, rows, found = _Places(b, tree, links, at), [], [], []
     for k, contact in enumerate(tree.contacts):
-        touch = _touch(places, contact, numbers[:, k])
+        touch, first = _touch(places, contact, numbers[:, k]), len(rows)
         sign = b.let(sign_of(touch.normal[2])) if signs is None else signs[k]
         across = tangents(b, touch.normal, sign) if contact.rough or every else ()
         for direction in (touch.normal, *across):
             entries: list[Any] = [sp.Integer(0)] * tree.n
             for joint, motion in touch.motions.items():
                 entries[joint] = b.let(dot(direction, motion))
+            rows.append(list(gears.torques(b, tree, entries)))
+        about = (touch.normal,) * contact.spun + across * contact.rolled
+        for direction in () if every else about:
+            lever = numbers[CONTACT_ROWS + (len(rows) - first - 3 >= contact.spun), k]
+            entries = [sp.Integer(0)] * tree.n
+            for joint, turn in touch.turns.items():
+                entries[joint] = b.let(lever * b.let(dot(direction, turn)))
             rows.append(list(gears.torques(b, tree, entries)))
         gaps.append(touch.gap)
         found.append(sign)
@@ -148,7 +165,7 @@ def directions(tree: Tree) -> Program:
     """p and the `sign` of every normal → `frames` (9 × contacts): normal, t₁ and t₂ in world axes."""
     b = Program("contact_directions", "Directions of the impulses of contacts.")
     p, links = b.input("p", tree.freedoms), link_inputs(b, tree)
-    numbers, signs = b.input("contact", CONTACT_ROWS, len(tree.contacts)), b.input("sign", len(tree.contacts))
+    numbers, signs = numbers_of(b, tree), b.input("sign", len(tree.contacts))
     places, columns = _Places(b, tree, links, side(b, tree, gears.positions(b, tree, p))), []
     for k, contact in enumerate(tree.contacts):
         normal = _touch(places, contact, numbers[:, k]).normal
@@ -165,7 +182,7 @@ def rows(tree: Tree, every: bool = False, ending: bool = False) -> Program:
     are given, those of the start of the step."""
     b = Program("contact_rows", "Gaps of contacts, and rates of the surfaces against each other.")
     p, links = b.input("p", tree.freedoms), link_inputs(b, tree)
-    numbers = b.input("contact", CONTACT_ROWS, len(tree.contacts))
+    numbers = numbers_of(b, tree)
     signs = list(b.input("sign", len(tree.contacts))) if ending else None
     at = side(b, tree, gears.positions(b, tree, p))
     gaps, gradient, found = touching(b, tree, links, at, numbers, signs, every)
