@@ -10,6 +10,7 @@ import casadi as ca
 
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.joint_step import forwards, kernel_graph, node_torque, residuals, solve
+from diffpbd.codegen.graph.meetings import inlined
 from diffpbd.codegen.graph.model import Model, independent, prepare
 from diffpbd.codegen.graph.root import Root
 from diffpbd.codegen.graph.sided import Sided, sided_kernels
@@ -117,7 +118,7 @@ def _signs(model: Model) -> Any:
     if not model.tree.contacts:
         return ca.SX(0, 1)
     program, p = contacts.rows(model.tree), residuals(model).p
-    return inline(program, {k: p if k == "p" else model.blocks[k] for k in program.inputs})["sign"]
+    return inlined(program, model, {"p": p})["sign"]
 
 
 def curvature(model: Model) -> ca.Function:

@@ -177,9 +177,8 @@ def _contact_entries(robot: Robot, exact: bool) -> Iterator[Parameter]:
     for c in laws:
         if c.friction > 0.0:
             yield Parameter(f"contact.friction.{c.law}", "1", c.friction, *FRICTION_BOUNDS)
-    for c in robot.contacts:
-        if c.against or c.name in used:
-            yield Parameter(f"contact.radius.{c.name}", "m", c.radius, 0.0, None)
+    for c in {c.shape: c for c in robot.contacts if c.against or c.name in used}.values():
+        yield Parameter(f"contact.radius.{c.shape}", "m", c.radius, 0.0, None)
     for c in laws:
         yield Parameter(f"contact.load.{c.law}", "N", LOAD, LEAST_LOAD, None)
     for c in laws:

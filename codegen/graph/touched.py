@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import casadi as ca
 
+from diffpbd.codegen.graph.meetings import inlined
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import cones, contacts, discs
@@ -21,7 +22,7 @@ def contact_rows(contact: Contact, impulse: Any, rates: Any, gap: Any, h: Any, l
     """β − P(β − ρ σ) of a contact, and the rows of its friction against turning, with a ρ for either kind of it."""
     size = min(contact.rows, 3)
     program = cones.contact(contact.rough)
-    given = (impulse[:size], rates[:size], gap, h, law[: cones.LAW], rho)
+    given: Any = (impulse[:size], rates[:size], gap, h, law[: cones.LAW], rho)
     row = inline(program, dict(zip(program.inputs, given, strict=True)))["row"]
     found = [row]
     for kind, rows in contact.discs:
@@ -42,9 +43,9 @@ class At:
 
 
 class Touched:
-    """Impulses λ stand contact by contact, normal and along two tangents with friction, the normal one without [N s], then those
-    of friction against turning over their levers. Those of the pose stage act along the rows at the start of a step, those of
-    the rate stage along the rows at its end."""
+    """Impulses λ stand contact by contact, normal and along two tangents with friction, the normal one without [N s], then
+    those of friction against turning over their levers. Those of the pose stage act along the rows at the start of a step,
+    those of the rate stage along the rows at its end."""
 
     def __init__(self, model: Model) -> None:
         self.model, self.tree = model, model.tree
@@ -56,8 +57,7 @@ class Touched:
         self.count = count
 
     def _inlined(self, program: Program, **given: Any) -> dict[str, Any]:
-        blocks = self.model.blocks
-        return inline(program, {k: given[k] if k in given else blocks[k] for k in program.inputs})
+        return inlined(program, self.model, given)
 
     def at(self, p: Any, sign: Any = None) -> At:
         """At p; `sign` is that of the start of the step where p is its end."""

@@ -6,8 +6,8 @@ Smoothed as sliding friction is, by the cone of `cones` with the length σ₀ = 
 
     (λₙ, q) ∘ (ψ, w) = κ e:    ψ = κ/(2 λₙ) + √((κ/(2 λₙ))² + ‖w‖²),    q = −λₙ w/ψ,    κ = LOAD · h · SLIP,
 
-SLIP = r · slip: what carries LOAD creeps at `slip` rad/s. The normal impulse is that of the contact's cone; turning does not act
-back on it, so that nothing is lifted and rows of a contact are solved one after the other.
+SLIP = r · slip: what carries LOAD creeps at `slip` rad/s. The normal impulse is that of the contact's cone; turning does not
+act back on it, so that nothing is lifted and rows of a contact are solved one after the other.
 
 Newton's method on the row q − b̄, b = P(z) and z = (λₙ − ρ ψ, q − ρ w), with P′(±z) = L(b + c)⁻¹ L(b or c), c = P(−z):
 
@@ -47,9 +47,7 @@ def _solved(b: Program, A: Any, y: Any) -> Any:
     if len(y) == 1:
         return b.let(Matrix([y[0] / A[0, 0]]))
     inverse = b.let(1 / (A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]))
-    return b.let(
-        Matrix([(A[1, 1] * y[0] - A[0, 1] * y[1]) * inverse, (A[0, 0] * y[1] - A[1, 0] * y[0]) * inverse])
-    )
+    return b.let(Matrix([(A[1, 1] * y[0] - A[0, 1] * y[1]) * inverse, (A[0, 0] * y[1] - A[1, 0] * y[0]) * inverse]))
 
 
 @stored
@@ -71,7 +69,9 @@ def disc(size: int) -> Program:
 
     def across(of: Any) -> Any:
         """The block of P′ behind its first row and column, a column for every component."""
-        return Matrix.hstack(*[_by_root(b, root_of, det, [of[1 + j], *(of[0] * x for x in units[j])]) for j in range(size)])
+        return Matrix.hstack(
+            *[_by_root(b, root_of, det, [of[1 + j], *(of[0] * x for x in units[j])]) for j in range(size)]
+        )
 
     A, straight = across(outer), across(inner)
     lean = b.let(leaning * b.let(1 + rho * psi * a / (2 * normal * root)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, SolverError
-from diffpbd.runtime.identify import friction_choice, hints, instruments, specification, standstill
+from diffpbd.runtime.identify import friction_choice, hints, instruments, specification, standstill, statements
 from diffpbd.runtime.identify.bodies import DECIDED, MOVES, WEAKER, decided_by_prior
 from diffpbd.runtime.identify.covariance import IN_TIME
 from diffpbd.runtime.identify.cross_validation import leave_one_out
@@ -76,6 +76,7 @@ def fit_torques(
     if settings.friction_model == "auto":
         question = friction_choice.choose(question, fit_rounds(question, train, say), say)
         robot, base = question.robot, question.base
+    question, free = statements.applied(question, train, say)
     tried: list[End] = []
     if settings.starts > 1:
         say(f"Solving from {settings.starts} starts")
@@ -85,6 +86,8 @@ def fit_torques(
         left_out = leave_one_out(question, train, settings.spread, say)
     fitted = fit_rounds(question, train, say, tried[0].seed if tried else 0)
     solved, x = _solved(fitted, tried, [*train, *validate])
+    if free is not None:
+        solved = replace(solved, notes=(*statements.doubts(free, fitted, train), *solved.notes))
     if settings.instruments is not None:
         solved, x = instruments.applied(fitted, x, solved, settings.instruments, say)
     phi = fitted.unknowns.phi_at(x)

@@ -19,7 +19,6 @@ from support.properties import Scene, properties_of
 from support.robots import generated, loaded_alpha
 
 from diffpbd.codegen.graph.joint_step import Residuals
-from diffpbd.codegen.graph.step_graphs import solved
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.identify import identify
@@ -147,18 +146,6 @@ def test_what_is_there(hand: Robot) -> None:
     }
     assert there | {"vjp_trajectory", "fk", "estimate_torque", "torque_terms"} <= set(hand.functions)
     assert not {"step", "vjp_step", "constraints"} & set(hand.functions)
-
-
-@pytest.mark.thorough
-def test_compiled_is_the_program_and_the_graph(hand: Robot, geared: Described) -> None:
-    alpha = loaded_alpha(hand.alpha)
-    m = Described.of(geared.recipe.urdf, tip=TIPS, only=PLAIN).model
-    programs, graph = Programs(m), solved(m)
-    for p, pd, u in np.random.default_rng(3).uniform(-1.0, 1.0, (3, 3, 3)):
-        found = hand.joint_step(p, pd, u, H, alpha)
-        for by in (programs.joint_step(p, pd, u, H, alpha), graph(p, pd, u, H, alpha)):
-            for one, other in zip(found, by, strict=True):
-                np.testing.assert_allclose(one, np.array(other).ravel(), rtol=0, atol=1e-10)
 
 
 def bounded(hand: Robot, **more: float) -> Array:

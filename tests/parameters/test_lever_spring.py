@@ -6,11 +6,9 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-import casadi as ca
 import numpy as np
 import pytest
 from support.arguments import outputs
-from support.blocks import step_blocks
 from support.branching import branching
 from support.described import Described
 from support.families import PLAIN, Families
@@ -172,21 +170,6 @@ def _potential(d: Described, p: Array, values: dict[str, float]) -> float:
 def test_what_it_does_not_change(sprung: Described, name: str) -> None:
     arguments = np.random.default_rng(2).uniform(-1.0, 1.0, (3, 4))[: sprung.functions[name].n_in() - 1]
     np.testing.assert_array_equal(sprung(name, *arguments, alpha=springs(JOINTS)), sprung(name, *arguments))
-
-
-def test_assembled_jacobians(sprung: Described) -> None:
-    """∂u/∂p of inverse dynamics, K₀ and K₁ of F and G with their transposed products, against CasADi's differentiation."""
-    g, m = sprung.graphs, sprung.model
-    (r, found), n = step_blocks(m, ("K0", "K1", "y0", "y1")), m.robot.n
-    K0, K1 = ca.jacobian(r.F, r.p), ca.jacobian(r.G, r.p_next)
-    gaps = [found["K0"] - K0, found["K1"] - K1, found["y0"] - ca.mtimes(K0.T, r.u), found["y1"] - ca.mtimes(K1.T, r.u)]
-    f = ca.Function("f", [*r.inputs.values(), m.alpha], gaps, {"cse": True})
-    by_pose = g.inverse_jacobian(g.p, g.pd, g.pdd)["du_dp"] - ca.jacobian(g.inverse_dynamics(g.p, g.pd, g.pdd), g.p)
-    inverse = ca.Function("inverse", [g.p, g.pd, g.pdd, g.alpha], [by_pose], {"cse": True})
-    alpha, rng = loaded(sprung, JOINTS), np.random.default_rng(6)
-    for p, pd, u, p_next, pd_next in rng.uniform(-1.5, 1.5, (3, 5, n)):
-        for gap in (*f(p, pd, u, H, p_next, pd_next, alpha), inverse(p, pd, u, alpha)):
-            np.testing.assert_allclose(np.array(gap), 0.0, rtol=0, atol=1e-11)
 
 
 def test_the_maximal_step_is_the_joint_step(sprung: Described) -> None:
