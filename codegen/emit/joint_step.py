@@ -117,8 +117,8 @@ def _texts(kernels: StepKernels) -> str:
 
 
 def add_lanes(emission: Emission) -> None:
-    """The step and its derivatives for rows side by side: text over V, a file for 4 lanes, one more for 4 with the twice as many
-    registers of AVX-512, and one for 8."""
+    """The step and its derivatives for rows side by side: text over V, a file for 4 lanes, one for 4 lanes with twice as many
+    registers (AVX-512), and one for 8."""
     emission.copy("joint_step_lanes.h")
     for lanes, words, name in ((4, V3, "lanes4"), (4, V4, "lanes4_v4"), (MOST_LANES, V4, "lanes8")):
         defined = {"LANES": str(lanes), "MANY(name)": f"name##_{name}"}
