@@ -120,7 +120,12 @@ def add_lanes(emission: Emission) -> None:
     """The step and its derivatives for rows side by side: text over V, a file for 4 lanes, one for 4 lanes with twice as many
     registers (AVX-512), one for 8, and one for the 2 of NEON."""
     emission.copy("joint_step_lanes.h")
-    for lanes, words, name in ((2, NEON, "lanes2"), (4, V3, "lanes4"), (4, V4, "lanes4_v4"), (MOST_LANES, V4, "lanes8")):
+    for lanes, words, name in (
+        (2, NEON, "lanes2"),
+        (4, V3, "lanes4"),
+        (4, V4, "lanes4_v4"),
+        (MOST_LANES, V4, "lanes8"),
+    ):
         defined = {"LANES": str(lanes), "MANY(name)": f"name##_{name}"}
         if lanes == MOST_LANES:
             defined["STEP_ALONE"] = ""  # more lanes gain nothing in the derivatives: their values leave the cache

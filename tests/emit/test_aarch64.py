@@ -1,4 +1,4 @@
-"""The C of a robot on another processor: cross-compiled for ARM's 64-bit cores, run by an emulator: the same bits as here by the
+"""The C of a robot on another processor: cross-compiled for ARM's 64-bit cores, run by an emulator. The same bits as here by the
 portable path, the same to rounding by NEON's."""
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ def main_of(robot: Robot, most: int, calls: list[str]) -> str:
 
 
 def batches(robot: Robot, names: tuple[str, ...]) -> tuple[str, bytes]:
-    """A C program that maps functions over ROWS rows, and what it reads; it writes the path first, then results and failures."""
-    calls, most, given = [f'puts({robot.name}_path());'], 1, b""
+    """A C program that maps functions over ROWS rows, and what it reads; it writes the path, then results and failures."""
+    calls, most, given = [f"puts({robot.name}_path());"], 1, b""
     for name in names:
         entry, rows = entry_of(robot, name), np.array(arguments(robot, name, 1.0))
         pointers, data, place, start = [], [], 0, 0
