@@ -19,7 +19,7 @@ is round: it does not matter which two they are, but both ends of a step must me
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import sympy as sp
@@ -34,9 +34,9 @@ from diffpbd.codegen.program.tree import Contact, Tree
 CONTACT_ROWS: Final = 8
 """Numbers of a contact: centre of the sphere and its radius, then normal and height of the plane or centre and radius of the
 other sphere; in the axes of the joints of either link."""
-MEETING: Final = 7
+MEETING: Final = 8
 """Numbers of a contact of a capsule or box at a pose: gap, normal, and the point between both surfaces, in the axes of the link
-on which both hang."""
+on which both hang; last the gap's derivative by a turn about the normal at that point (two capsules alone have one)."""
 PLACES: Final = 24
 """Axes (by rows) and origin of both links of it, in the same."""
 LENGTH_GUARD: Final = 1e-9
@@ -112,6 +112,8 @@ class _Touch:
     gap: Any
     normal: Any
     motions: dict[int, Any]
+    turns: dict[int, Any] = field(default_factory=dict)
+    """What else joints add to the gap."""
 
 
 def _touch(places: _Places, contact: Contact, numbers: Any) -> _Touch:
@@ -119,7 +121,12 @@ def _touch(places: _Places, contact: Contact, numbers: Any) -> _Touch:
     b, tree = places.b, places.tree
     one, two = places.both(contact)
     if contact.cores:
-        return _Touch(numbers[0, 0], numbers[1:4, 0], _motions(b, tree, one, two, numbers[4:7, 0]))
+        normal, turns = numbers[1:4, 0], dict[int, Any]()
+        for way, sign in ((one, 1), (two, -1)) if contact.crossing else ():
+            for joint, axis, _ in way.joints:
+                if not tree.slides[joint]:
+                    turns[joint] = sign * numbers[7, 0] * dot(normal, axis)
+        return _Touch(numbers[0, 0], normal, _motions(b, tree, one, two, numbers[4:7, 0]), turns)
     centre, radius = b.let(one.origin + one.axes * numbers[0:3, 0]), numbers[3, 0]
     if contact.round:
         apart = b.let(centre - b.let(two.origin + two.axes * numbers[4:7, 0]))
@@ -143,6 +150,11 @@ def _motions(b: Program, tree: Tree, one: _Placed, two: _Placed, point: Any) -> 
     return motions
 
 
+def _unit(b: Program, contact: Contact, normal: Any) -> Any:
+    """A normal of length one: that of capsules that cross is shorter, see `meetings`."""
+    return b.let(normal / b.let(sp.sqrt(dot(normal, normal)))) if contact.crossing else normal
+
+
 def _numbers(b: Program, tree: Tree) -> list[Any]:
     """Of every contact its own, or those of its meeting."""
     own = b.input("contact", CONTACT_ROWS, len(tree.contacts))
@@ -163,11 +175,12 @@ def touching(
     for k, contact in enumerate(tree.contacts):
         touch = _touch(seen, contact, numbers[k])
         sign = b.let(sign_of(touch.normal[2])) if signs is None else signs[k]
-        across = tangents(b, touch.normal, sign) if contact.rough or every else ()
+        across = tangents(b, _unit(b, contact, touch.normal), sign) if contact.rough or every else ()
         for direction in (touch.normal, *across):
             entries: list[Any] = [sp.Integer(0)] * tree.n
             for joint, motion in touch.motions.items():
-                entries[joint] = b.let(dot(direction, motion))
+                more = touch.turns.get(joint, 0) if direction is touch.normal else 0
+                entries[joint] = b.let(dot(direction, motion) + more)
             rows.append(list(gears.torques(b, tree, entries)))
         gaps.append(touch.gap)
         found.append(sign)
@@ -196,7 +209,7 @@ def directions(tree: Tree) -> Program:
     for k, contact in enumerate(tree.contacts):
         normal = _touch(seen, contact, numbers[k]).normal
         axes = seen.seen(seen.meeting(contact.link, contact.other), -1).axes
-        vectors = (normal, *tangents(b, normal, signs[k]))
+        vectors = (normal, *tangents(b, _unit(b, contact, normal), signs[k]))
         columns.append(Matrix([x for v in vectors for x in b.let(axes * v)]))
     b.output("frames", Matrix.hstack(*columns))
     return b

@@ -39,6 +39,11 @@ class Contact:
     rough: bool = True
     cores: tuple[str, ...] = ()
 
+    @property
+    def crossing(self) -> bool:
+        """Whether both are capsules."""
+        return self.cores == ("capsule", "capsule")
+
 
 @dataclass(frozen=True)
 class Tree:
