@@ -15,6 +15,8 @@ are the rates of the sphere against the other along these, the first of them φ'
 Everything is in the axes of the link on which both hang, the world's where there is none. The tangents come from n without a
 branch (Duff et al., Building an Orthonormal Basis, Revisited, 2017), by the sign of its third component. The cone of friction
 is round: it does not matter which two they are, but both ends of a step must mean the same, so the end takes the start's sign.
+A floating base is stepped in a frame of its own; tangents at the world are made of n in the world's axes (`heading` turns them
+there), so that a step does not depend on that frame.
 """
 
 from __future__ import annotations
@@ -150,9 +152,28 @@ def _motions(b: Program, tree: Tree, one: _Placed, two: _Placed, point: Any) -> 
     return motions
 
 
-def _unit(b: Program, contact: Contact, normal: Any) -> Any:
-    """A normal of length one: that of capsules that cross is shorter, see `meetings`."""
-    return b.let(normal / b.let(sp.sqrt(dot(normal, normal)))) if contact.crossing else normal
+class _Across:
+    """Tangents of contacts, from their normals seen from the links on which both bodies hang."""
+
+    def __init__(self, b: Program, places: _Places) -> None:
+        self.b, self.places = b, places
+        self.heading = Matrix(3, 3, list(b.input("heading", 9))) if places.tree.base else None
+
+    def _turned(self, contact: Contact) -> bool:
+        return self.heading is not None and self.places.meeting(contact.link, contact.other) < 0
+
+    def normal(self, contact: Contact, normal: Any) -> Any:
+        """Of length one (that of capsules that cross is shorter, see `meetings`), in the axes that say the tangents."""
+        b = self.b
+        if contact.crossing:
+            normal = b.let(normal / b.let(sp.sqrt(dot(normal, normal))))
+        return b.let(self.heading * normal) if self._turned(contact) else normal
+
+    def tangents(self, contact: Contact, normal: Any, sign: Any) -> tuple[Any, ...]:
+        """Of such a normal, in the axes of the link."""
+        found = tangents(self.b, normal, sign)
+        back = None if self.heading is None else self.heading.T
+        return tuple(self.b.let(back * t) for t in found) if back is not None and self._turned(contact) else found
 
 
 def _numbers(b: Program, tree: Tree) -> list[Any]:
@@ -172,10 +193,12 @@ def touching(
     """Gaps, rows of J and the signs of the normals' third components. `numbers` as `_touch` takes them; `signs` of the start of
     a step where this is its end. Rows of a contact are normal, t₁, t₂, the normal alone without friction unless `every`."""
     seen, gaps, rows, found = _Places(b, tree, links, at), [], [], []
+    ways = _Across(b, seen)
     for k, contact in enumerate(tree.contacts):
         touch = _touch(seen, contact, numbers[k])
-        sign = b.let(sign_of(touch.normal[2])) if signs is None else signs[k]
-        across = tangents(b, _unit(b, contact, touch.normal), sign) if contact.rough or every else ()
+        normal = ways.normal(contact, touch.normal)
+        sign = b.let(sign_of(normal[2])) if signs is None else signs[k]
+        across = ways.tangents(contact, normal, sign) if contact.rough or every else ()
         for direction in (touch.normal, *across):
             entries: list[Any] = [sp.Integer(0)] * tree.n
             for joint, motion in touch.motions.items():
@@ -206,10 +229,11 @@ def directions(tree: Tree) -> Program:
     p, links = b.input("p", tree.freedoms), link_inputs(b, tree)
     numbers, signs = _numbers(b, tree), b.input("sign", len(tree.contacts))
     seen, columns = _Places(b, tree, links, side(b, tree, gears.positions(b, tree, p))), []
+    ways = _Across(b, seen)
     for k, contact in enumerate(tree.contacts):
         normal = _touch(seen, contact, numbers[k]).normal
         axes = seen.seen(seen.meeting(contact.link, contact.other), -1).axes
-        vectors = (normal, *tangents(b, _unit(b, contact, normal), signs[k]))
+        vectors = (normal, *ways.tangents(contact, ways.normal(contact, normal), signs[k]))
         columns.append(Matrix([x for v in vectors for x in b.let(axes * v)]))
     b.output("frames", Matrix.hstack(*columns))
     return b

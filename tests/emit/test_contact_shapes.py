@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.free_flyer import moved
 from support.robots import CACHE, generated
-from support.shaped import LENGTH, ROD_MOMENTS, THICK, alone, over, pair
+from support.shaped import ROD_MOMENTS, THICK, alone, over, pair
 from support.touching import MASS
 
 from diffpbd.runtime import Robot, load
@@ -41,7 +41,7 @@ def robot(name: str) -> Robot:
     folder = CACHE / "shaped"
     folder.mkdir(parents=True, exist_ok=True)
     mechanism, line = MADE[name]()
-    return load(generated(str(mechanism.write(folder, name, line)), functions=("joint_step", "jac_alpha_joint_step")))
+    return load(generated(str(mechanism.write(folder, name, line)), functions=("joint_step",)))
 
 
 def at(x: float = 0.0, y: float = 0.0, z: float = 0.0, turn: Any = (1.0, 0.0, 0.0, 0.0)) -> np.ndarray:
@@ -58,7 +58,7 @@ def test_a_box_rests_on_its_corners() -> None:
     for turn in ((1, 0, 0, 0), (1, 1, 0, 0), (1, 0, -1, 0), (0, 1, 0, 0)):
         P, PD = r.rollout(at(0, 0, 0.1 + 1e-4, turn), np.zeros(6), np.zeros((50, 6)))
         carried = force(r, P[-1], PD[-1])[2]
-        assert np.sort(carried)[4:] == pytest.approx([MASS * G / 4] * 4, abs=1e-6)
+        assert np.sort(carried)[4:] == pytest.approx([MASS * G / 4] * 4, abs=1e-5)
         assert P[-1][2] == pytest.approx(0.1, abs=2e-7)
 
 
@@ -100,12 +100,12 @@ def test_crossed_capsules_bounce_as_newton_says() -> None:
     (m1, m2), inertia = (1.0, 3.0), ROD_MOMENTS[1]
     x = r.manifest.robot  # one: along x, on z and pitch; two: across, on z, and 0.1 m along x of the first
     assert len(x.contacts) == 5
-    p, pd = np.array([0.104, 0.0, 0.0]), np.array([-v, 0.0, 0.0])
-    P, PD = r.rollout(p, pd, np.zeros((3, 3)), h=H)
+    p, pd = np.array([0.1004, 0.0, 0.0]), np.array([-v, 0.0, 0.0])
+    P, PD = r.rollout(p, pd, np.zeros((3, 3)), h=1e-3)
     impulse = (1 + e) * v / (1 / m1 + 1 / m2 + OFF**2 / inertia)
-    assert PD[-1] == pytest.approx([-v + impulse / m1, -OFF * impulse / inertia, -impulse / m2], abs=5e-3)
+    assert PD[-1] == pytest.approx([-v + impulse / m1, -OFF * impulse / inertia, -impulse / m2], abs=1e-3)
     assert m1 * PD[-1][0] + m2 * PD[-1][2] == pytest.approx(-m1 * v, abs=1e-12)
-    assert inertia * PD[-1][1] == pytest.approx(-OFF * m1 * (PD[-1][0] + v), rel=2e-2)
+    assert inertia * PD[-1][1] == pytest.approx(-OFF * m1 * (PD[-1][0] + v), rel=2e-3)
 
 
 @pytest.mark.parametrize("place", [(0.0, 0.0, 0.2), (0.105, 0.02, 0.19), (0.17, 0.17, 0.17)])
@@ -141,8 +141,7 @@ def test_jacobians_of_a_step_in_contact(name: str) -> None:
         slopes = np.empty_like(J)
         for k in range(6):
             d = 1e-6 * np.eye(6)[k]
-            ends = [r.joint_step(moved(p, s * d), pd, u, h=H, alpha=alpha).pd_next for s in (1, -1)]
-            slopes[:, k] = (ends[0] - ends[1]) / 2e-6
-        print(name, np.abs(J - slopes).max() / np.abs(J).max(), np.abs(J).max())
+            ends = [r.joint_step(moved(p, s * d), pd, u, h=H, alpha=alpha).pd_next for s in (1, -1, 2, -2)]
+            slopes[:, k] = (8.0 * (ends[0] - ends[1]) - ends[2] + ends[3]) / 12e-6
         worst = max(worst, np.abs(J - slopes).max() / np.abs(J).max())
     assert worst < 1e-6
