@@ -53,7 +53,7 @@ def identify(
     them. Filter: `cutoff` (5 Hz, for contacts and loops none; None: none), `trim` and `bridge` [s], `still=True`. Fit, as
     docs/identification.md says: `form` "torque", "shooting" or "simultaneous", `prior`, `loss`, `starts`,
     `cross_validate`, `standstill`, `friction_model`, `instruments` [Hz], `total_mass` and `total_mass_sigma` [kg],
-    `symmetric` ("forearm:xz"), `residual`, `continuity`, `torques` (joints with unknown torque, "all"). `jobs`
+    `symmetric` ("forearm:xz"), `essential`, `residual`, `continuity`, `torques` (joints with unknown torque, "all"). `jobs`
     processes; `progress` hears what is being done, `print` for example.
 
     Needs the extra `solve`. InputError for recordings or names that do not fit, SolverError for a failed solve.

@@ -73,14 +73,15 @@ class Linear:
         self.symmetric = np.flatnonzero(still & (np.abs(values) < NOTHING)).tolist()
         self.prior = prior * np.outer(scale, scale)
 
-    def combinations(self) -> list[Combination]:
-        """Base parameters of bodies whose every entry is fitted or zero by symmetry; none where others are given."""
-        if not self.bodies or len(self.symmetric) < len(self.given):
+    def combinations(self, plain: Sequence[str] = ()) -> list[Combination]:
+        """Base parameters of bodies whose every entry is fitted or zero by symmetry; none where others are given. With the
+        units of `plain` unknowns, what is left of these too."""
+        if not (self.bodies or plain) or len(self.symmetric) < len(self.given):
             return []
         first = self.plain.size
         order = np.r_[first : len(self.scale), :first]  # so that a rotor is lumped into its link, and not the other way
         labels = [*(f"{name} {body.name}" for body in self.bodies for name in COLUMN_NAMES), *self.labels]
-        units = COLUMN_UNITS * len(self.bodies)
+        units = (*COLUMN_UNITS * len(self.bodies), *plain)
         J = self.J.copy()
         J[:, self.symmetric] = 0.0
         found = combinations(J[:, order], self.scale[order], labels, units)

@@ -26,7 +26,7 @@ class Settings:
 
     Of the torque form alone: `loss`, whether samples near `standstill` are kept or the recordings tell, whether
     friction has the law that `fit` names or the recordings tell (`friction_model`), what is known of the links' masses
-    (`total_mass` with `total_mass_sigma` [kg], `symmetric`), the number of
+    (`total_mass` with `total_mass_sigma` [kg], `symmetric`), whether `essential` base parameters are sought, the number of
     `starts`, the frequency [Hz] below which `instruments` are made, and `cross_validate` (once more without each recording);
     starts and recordings are spread by `spread`. Of
     shooting: whether windows are tied (`continuity`). Of the simultaneous form:
@@ -60,6 +60,9 @@ class Settings:
         "Instrumental variables: columns of the motion by positions alone below this frequency; tests whether noise of the "
         "motion biases least squares (torque form).", None, span=(0.01, 1e5), unit="Hz", metavar="HZ",
     )  # fmt: skip
+    essential: bool = option(
+        "Also find the base parameters that matter, by backward elimination with an F-test (torque form).", False
+    )
     total_mass: float | None = option(
         "Mass of all links that move, as a scale says, where inertials are fitted (torque form).", None,
         span=(1e-6, 1e6), unit="kg", metavar="KG",
@@ -90,6 +93,7 @@ class Settings:
             ("--standstill auto", self.standstill != STANDSTILL[0], "torque"),
             ("--friction-model auto", self.friction_model != FRICTION_MODELS[0], "torque"),
             ("--instruments", self.instruments is not None, "torque"),
+            ("--essential", self.essential, "torque"),
             ("--total-mass", self.total_mass is not None, "torque"),
             ("--symmetric", bool(self.symmetric), "torque"),
             ("--starts", self.starts > 1, "torque"),
