@@ -353,39 +353,47 @@ int ROBOT(MANY(blocks))(int linear, const double *P, const double *PD, const dou
 #if SIXTH
 
 /* A step of sixth order, its three chains side by side in momentum form: lanes step with h, h/2, h/3 and are read after one, two
- * and three rounds; the fourth does as the third. 0 where they do not settle in a few iterations. */
+ * and three rounds; the fourth does as the third, and whoever has been read is heeded no more. Poses are foretold from differences
+ * of those before: the first step shows an acceleration, the second how it changes. 0 where they do not settle in a few iterations. */
 HIDDEN int ROBOT(MANY(sixth))(const double *const *in, double *const *out, const double *model, double *work);
 int ROBOT(MANY(sixth))(const double *const *in, double *const *out, const double *model, double *work) {
   static const double parts[] = {1.0, 2.0, 3.0, 3.0}, weight[] = {1.0 / 24.0, -16.0 / 15.0, 81.0 / 40.0};
   const double *alpha = in[4];
   V *w = aligned(work), *p = w + L_P, *u = w + L_U, *guess = w + L_P_NEXT, *record = w + L_RECORD, *terms = w + L_TERMS;
   V *iterate = w + L_ITERATE, *correction = w + L_CORRECTION, *factors = w + L_FACTORS, *momentum = w + L_MOMENTUM;
-  V *next = w + L_BLOCK, *end = next + RECORD + N, *carried = end + N, h;
+  V *next = w + L_BLOCK, *end = next + RECORD + N, *carried = end + N, *moved = w + L_PD, *bent = w + L_MASS, h;
+  Bits read = {0};
   int round, j, k;
   for (k = 0; k < N; k++) p[k] = B(in[0][k]), w[L_PD + k] = B(in[1][k]), u[k] = B(in[2][k]);
   for (j = 0; j < LANES; j++) h[j] = in[3][0] / parts[j];
   start_by_lane_kernel(p, w + L_PD, u, &h, alpha, model, record, terms, guess, w + L_KERNEL);
+  for (k = 0; k < N; k++) moved[k] *= h;
   for (round = 1; round <= 3; round++) {
     for (k = 0; k < 2; k++) {
       newton_kernel(guess, p, record, terms, alpha, model, iterate, correction, factors, w + L_KERNEL);
       memcpy(guess, iterate, N * sizeof(V));
-      if (every(within(correction, C_NEAR_NEWTON))) break;
+      if (every(within(correction, C_NEAR_NEWTON) | read)) break;
     }
-    chord_kernel(guess, p, record, terms, factors, alpha, model, iterate, correction, w + L_KERNEL);
+    if (!every(within(correction, C_FORETOLD) | read)) {
+      chord_kernel(guess, p, record, terms, factors, alpha, model, iterate, correction, w + L_KERNEL);
+    }
     for (k = 0; k < MAX_POSE; k++) {
       memcpy(guess, iterate, N * sizeof(V));
       onward_by_lane_kernel(guess, p, record, terms, factors, &h, u, u, alpha, model, correction, iterate, momentum, next,
                             next + RECORD, w + L_KERNEL);
-      if (every(within(correction, C_ONWARD_CORRECTION))) break;
+      if (every(within(correction, C_ONWARD_CORRECTION) | read)) break;
     }
     if (k == MAX_POSE) return 0;
     memcpy(record, next, (RECORD + N) * sizeof(V)); /* the terms lie behind the record */
     for (k = 0; k < N; k++) {
+      const V way = iterate[k] - p[k], bend = (round == 1 ? 2.0 : 1.0) * (way - moved[k]);
       for (j = 0; j < LANES; j++)
         if (parts[j] == round) end[k][j] = iterate[k][j], carried[k][j] = momentum[k][j];
-      guess[k] = iterate[k] + (iterate[k] - p[k]);
-      p[k] = iterate[k];
+      guess[k] = iterate[k] + way + bend;
+      if (round == 2) guess[k] += 1.5 * (bend - bent[k]);
+      p[k] = iterate[k], moved[k] = way, bent[k] = bend;
     }
+    for (j = 0; j < LANES; j++) read[j] = parts[j] <= round ? -1 : 0;
   }
   inertia_kernel(end, alpha, model, record, w + L_MASS, w + L_KERNEL);
   velocity_kernel(w + L_MASS, carried, in[3], carried, alpha, model, guess, w + L_KERNEL);
