@@ -11,7 +11,8 @@ from dataclasses import replace
 from itertools import product
 from typing import Final
 
-from diffpbd.codegen.description.contacts import ContactEntry, PlaneEntry
+from diffpbd.codegen.description.contact_shapes import ContactEntry
+from diffpbd.codegen.description.contacts import PlaneEntry
 from diffpbd.codegen.description.numerals import NumberError, read_number, read_vector
 from diffpbd.codegen.description.report import Finding, listed, quoted
 from diffpbd.codegen.description.rigid import Pose, add, apply, rotation_from_rpy

@@ -24,6 +24,7 @@ from diffpbd.codegen.description.robot import Plane
 from diffpbd.codegen.graph import constrained_step, step_graphs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.geometry import product, rows, square
+from diffpbd.codegen.graph.meetings import CORE
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.program.notation import STATE
 from diffpbd.runtime.folder.manifest import Parameter
@@ -78,6 +79,12 @@ def seen_from(model: Model, R: Any, x: Any) -> Model:
                 if turns:
                     blocks["contact"][7, k] -= ca.dot(v, x)
                 blocks["contact"][start : start + 3, k] = ca.mtimes(R.T, v if turns else v - x)
+    for k, contact in enumerate(model.tree.cored):
+        for start, link in ((0, contact.link), (CORE, contact.other)):
+            if link < 0:
+                core = blocks["core"][start : start + 12, k]
+                axes = ca.mtimes(R.T, ca.reshape(core[3:12], 3, 3))
+                blocks["core"][start : start + 12, k] = ca.vertcat(ca.mtimes(R.T, core[0:3] - x), ca.vec(axes))
     return dataclasses.replace(model, blocks={k: ca.densify(v) for k, v in blocks.items()})
 
 
