@@ -27,6 +27,8 @@ from support.matrix import (
     derivatives_are_differences,
     graphs_are_the_functions,
     programs_are_the_functions,
+    torques_come_back,
+    unrolled_is_the_step,
 )
 from support.numeric import Array, random_states, states
 from support.robots import FULL, generated, loaded, loaded_alpha, model
@@ -142,6 +144,7 @@ def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def test_graphs(case: Case) -> None:
     assert graphs_are_the_functions(case) >= 3
+    unrolled_is_the_step(case)
 
 
 @pytest.mark.thorough("baxter_bare", "prismatic_skew")
@@ -152,6 +155,11 @@ def test_programs(case: Case) -> None:
 
 def test_derivatives(case: Case) -> None:
     assert derivatives_are_differences(case) >= 9
+
+
+@pytest.mark.parametrize("case", [name for name in CASES if not name.startswith(("closed", "floating"))], indirect=True)
+def test_torques_of_a_motion(case: Case) -> None:
+    torques_come_back(case)
 
 
 def test_batches(case: Case) -> None:

@@ -31,7 +31,8 @@ class ContactEntry:
     """A `[[contact]]` of a recipe: a sphere about `point` [m] on a link (radius 0: a point), and the planes and contacts that
     it touches; one that others touch needs neither `against` nor `friction`. With `end`, the other end of its axis, it is a
     capsule, with `size` [m] a box about `point`, turned by `rpy` [rad]. Contacts of one `surface` on a link share their law:
-    one friction, load and compliance, under the surface's name. With `restitution` it bounces."""
+    one friction, load and compliance, under the surface's name. With `restitution` it bounces; `torsional` and `rolling` [m]
+    times the normal force are the largest torques of friction about and across the normal."""
 
     name: str
     link: str
@@ -41,6 +42,8 @@ class ContactEntry:
     friction: float | None = None
     surface: str | None = None
     restitution: float | None = None
+    torsional: float = 0.0
+    rolling: float = 0.0
     end: Vec3 | None = None
     size: Vec3 | None = None
     rpy: Vec3 = ZERO
@@ -105,7 +108,7 @@ def elements(selection: Selection, entry: ContactEntry, others: Mapping[str, Con
     ) -> Contact:
         return Contact(
             name, link, add(pose.translation, apply(pose.rotation, point)), entry.radius, entry.friction or 0.0, against,
-            surface, entry.restitution, part, core, axes, scale(sides, 0.5),
+            surface, entry.restitution, entry.torsional, entry.rolling, part, core, axes, scale(sides, 0.5),
         )  # fmt: skip
 
     if kind == SPHERE:

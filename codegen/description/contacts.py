@@ -27,6 +27,10 @@ LEAST_FRICTION: Final = 1e-3
 """[1] Below, a contact is declared frictionless (0); the cone would be a line to the solver."""
 MOST_FRICTION: Final = 10.0
 """[1] Beyond any pair of materials; the cone would be a half-space."""
+LEAST_LEVER: Final = 1e-6
+"""[m] Of torsional and rolling friction: below, none is declared (0)."""
+MOST_LEVER: Final = 10.0
+"""[m] Beyond the size of any robot's foot."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ def _surface_faults(contacts: Sequence[ContactEntry]) -> Iterator[Finding]:
     for name, members in surfaces.items():
         where = f"surface {quoted(name)}"
         names = tuple(contact.name for contact in members)
-        for what in ("friction", "restitution", "link"):
+        for what in ("friction", "restitution", "torsional", "rolling", "link"):
             if len({getattr(c, what) for c in members}) > 1:
                 values = ", ".join(f"{c.name} {getattr(c, what)}" for c in members)
                 message = f"{where}: its contacts have different {what} ({values}); one is expected"
@@ -126,6 +130,11 @@ def _alone(contact: ContactEntry, touched: set[str]) -> Iterator[str]:
         )
     if contact.restitution is not None and not 0.0 <= contact.restitution <= 1.0:
         yield f"restitution {contact.restitution:g}: a share of the rate from 0 to 1 is expected"
+    for kind, lever in (("torsional", contact.torsional), ("rolling", contact.rolling)):
+        if lever != 0.0 and not LEAST_LEVER <= lever <= MOST_LEVER:
+            yield f"{kind} {lever:g} m: from {LEAST_LEVER:g} to {MOST_LEVER:g} m is expected, or 0 for none"
+        elif lever != 0.0 and not friction:
+            yield f"{kind} {lever:g} m without friction: what turns against friction slides against it too; give `friction`"
 
 
 def _together(selection: Selection, contact: ContactEntry, other: PlaneEntry | ContactEntry) -> Iterator[str]:
@@ -187,6 +196,8 @@ def contact_lines(robot: Robot) -> list[str]:
         shape = "box" if own.core == BOX else f"{own.core} of {own.radius:g} m" if own.radius else "point"
         kind = "plane" if isinstance(other, Plane) else other.core
         friction = f"friction {own.friction:g}" if own.friction else "no friction"
+        friction += f", torsional {own.torsional:g} m" if own.torsional else ""
+        friction += f", rolling {own.rolling:g} m" if own.rolling else ""
         friction += f", restitution {own.restitution:g}" if own.restitution is not None else ""
         lines.append(
             f"contact {quoted(own.name)}: {shape} on {on(own.link)} against {kind} {quoted(other.name)} on {on(other.link)}, "

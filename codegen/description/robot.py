@@ -154,7 +154,8 @@ class Contact:
     """A sphere on link `link` (index, -1 the world) about `point` [m] (3, link frame); radius 0 [m] is a point.
 
     `against` names planes and other spheres that it touches, all with the coefficient `friction` [1]; 0 is frictionless.
-    Contacts of one `surface` share the law of their contact. `restitution` [1]: a default of alpha, None without any. Those
+    Contacts of one `surface` share the law of their contact. `restitution` [1]: a default of alpha, None without any.
+    `torsional` and `rolling` [m] times the normal force are the largest torques about and across the normal; 0: none. Those
     that are a `part` of one shape have its radius; they are its ends or corners, or its `core`, which is about `point`: a
     capsule's is between its ends, a box's has `axes` (3 x 3, R_link_box) and `halves` [m].
     """
@@ -167,6 +168,8 @@ class Contact:
     against: tuple[str, ...] = ()
     surface: str = ""
     restitution: float | None = None
+    torsional: float = 0.0
+    rolling: float = 0.0
     part: str = ""
     core: str = SPHERE
     axes: Mat3 = IDENTITY
@@ -174,7 +177,7 @@ class Contact:
 
     @property
     def law(self) -> str:
-        """Whose friction, load, compliance and restitution are its own: the name of its entries of alpha."""
+        """Whose friction, load, compliance and so on are its own: the name of its entries of alpha."""
         return self.surface or self.name
 
     @property

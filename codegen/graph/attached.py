@@ -12,7 +12,7 @@ from diffpbd.codegen.description.robot import BOX, CAPSULE, IDENTITY, SPHERE, ZE
 from diffpbd.codegen.description.robot import Contact as Sphere
 from diffpbd.codegen.graph.geometry import rows, turned, vector
 from diffpbd.codegen.graph.loop_poses import frame_of
-from diffpbd.codegen.graph.parameters import CONTACT_LAW, LEVER_PARTS, WRENCH_PARTS, across, extent
+from diffpbd.codegen.graph.parameters import CONTACT_LAW, LEVER_PARTS, LEVERS, WRENCH_PARTS, across, extent
 from diffpbd.codegen.program.tree import Contact
 
 SHORT = 1e-9
@@ -40,7 +40,8 @@ def as_touching(pair: Pair) -> Contact:
     """A pair as the derivation sees it."""
     own, other = pair.sphere, pair.other
     cores = () if isinstance(other, Plane) or own.core == other.core == SPHERE else (own.core, other.core)
-    return Contact(own.link, other.link, not isinstance(other, Plane), own.friction > 0.0, cores)
+    turning = (own.torsional > 0.0, own.rolling > 0.0)
+    return Contact(own.link, other.link, not isinstance(other, Plane), own.friction > 0.0, cores, *turning)
 
 
 def placed(entry: Any, robot: Robot, sphere: Sphere) -> Any:
@@ -72,14 +73,17 @@ def sloped(entry: Any, plane: Plane) -> Any:
 
 
 def contact_blocks(entry: Any, aligned: Sequence[Any], robot: Robot) -> dict[str, Any]:
-    """Numbers of every contact in the axes of the joints of both links, see `contacts`, and those of its law."""
+    """Numbers of every contact in the axes of the joints of both links, see `contacts`, and those of its law; where any has
+    friction against turning, that of each behind both."""
 
     def seen(link: int, v: Any) -> Any:
         return v if link < 0 else ca.mtimes(aligned[link].T, v)
 
     columns, laws, cores = [], [], []
+    turned = any(pair.sphere.torsional > 0.0 or pair.sphere.rolling > 0.0 for pair in robot.pairs)
     for pair in robot.pairs:
         own, other = pair.sphere, pair.other
+        levers = [entry(f"contact.{kind}.{own.law}", 0.0) for kind in LEVERS] if turned else []
         if isinstance(other, Plane):
             last = [seen(other.link, sloped(entry, other)), entry(f"plane.height.{other.name}", other.height)]
         else:
@@ -87,9 +91,9 @@ def contact_blocks(entry: Any, aligned: Sequence[Any], robot: Robot) -> dict[str
             if as_touching(pair).cores:
                 cores.append(ca.vertcat(*[_core(entry, aligned, robot, shape) for shape in (own, other)]))
         radius = entry(f"contact.radius.{own.shape}", own.radius)
-        columns.append(ca.vertcat(seen(own.link, placed(entry, robot, own)), radius, *last))
+        columns.append(ca.vertcat(seen(own.link, placed(entry, robot, own)), radius, *last, *levers))
         each = [entry(f"contact.{kind}.{own.law}", 0.0) for kind in CONTACT_LAW]
-        laws.append(ca.vertcat(*each, entry("contact.slip", 0.0)))
+        laws.append(ca.vertcat(*each, entry("contact.slip", 0.0), *levers))
     found = {"contact": ca.horzcat(*columns), "contact_law": ca.horzcat(*laws)}
     return found | ({"core": ca.horzcat(*cores)} if cores else {})
 

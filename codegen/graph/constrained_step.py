@@ -65,8 +65,8 @@ def solved(model: Model) -> ca.Function:
     stage: exact derivatives of any order; NaN where no root is found. The start is taken for closed."""
     model = independent(model)
     r, m, sided = residuals(model), model.tree.rows, Sided(model)
-    n, k, cones_count = r.n, sided.count, len(sided.sides) + len(model.tree.contacts)
-    L, H, rho = (ca.SX.sym(name, size) for name, size in (("L", m), ("H", m), ("rho", cones_count)))
+    n, k = r.n, sided.count
+    L, H, rho = (ca.SX.sym(name, size) for name, size in (("L", m), ("H", m), ("rho", sided.masses)))
     B, C = (ca.SX.sym(name, k) for name in ("B", "C"))
     pose, closed, rate, still = _equations(model, L, H)
     pose, rate = pose - r.h * ca.mtimes(sided.pushes(False), B), rate - r.h * ca.mtimes(sided.pushes(True), C)

@@ -31,7 +31,7 @@ DIRECTION = "gravity_direction"
 LEVER = "lever_spring"
 CONTACT = "contact"
 FRICTION_OF_CONTACT, HEIGHT = "contact.friction.", "plane.height."
-RESTITUTION = "contact.restitution."
+LAWS = (FRICTION_OF_CONTACT, "contact.restitution.", "contact.torsional.", "contact.rolling.")
 WORDS = ("friction", "spring", LEVER, "inertials", CONTACT, DIRECTION, *SENSOR)
 
 
@@ -68,7 +68,8 @@ def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Sel
     is fitted: the two are the same parameter there, nor beside a lever spring's angle.
     `spring`: stiffness and rest of the joints that the recipe lists in `springs`;
     `spring.JOINT` of that joint. `lever_spring`: the five numbers of every lever spring, or with `.JOINT` of one.
-    `inertials`: mass, COM and inertia of every link. `contact`: friction of every contact that has some, height of every plane.
+    `inertials`: mass, COM and inertia of every link. `contact`: friction of every contact that has some, and what else of a law
+    it declares (restitution, torsional and rolling friction), height of every plane.
     `gravity_direction`: gravity with its magnitude kept. `sensor.gain`, `sensor.delay`: of every torque sensor, or with
     `.JOINT` of one. Anything else is an entry of alpha or the beginning of some, such as `friction.viscous`, `payload` or
     `spring.stiffness.JOINT`.
@@ -139,7 +140,7 @@ def _indices(robot: Robot, word: str) -> list[int]:
             f"--fit {word}: {robot.name} has no contacts; see docs/contact.md for how a recipe says what touches."
         )
     if word == CONTACT:
-        return [k for k, n in enumerate(alpha.names) if n.startswith((FRICTION_OF_CONTACT, RESTITUTION, HEIGHT))]
+        return [k for k, n in enumerate(alpha.names) if n.startswith((*LAWS, HEIGHT))]
     if word == "spring":
         joints = robot.manifest.recipe.springs
         if not joints:

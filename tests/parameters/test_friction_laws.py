@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -29,8 +28,6 @@ from diffpbd.codegen.program.program import Program
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.simulate.simulation import simulate
-from diffpbd.runtime.torques.estimation import estimate
-from diffpbd.runtime.torques.settings import Settings as TorqueSettings
 
 RAIL, HUB = (4.0, 1.5, 0.02, 1.0, -0.6, 3.0, 0.15), (0.3, 0.05, 0.03, -0.1, 0.02, 0.2, 0.3)
 OFF_AXIS = {"payload.mass": 0.7, "payload.com.x": 0.2, "payload.com.y": -0.1, "payload.inertia.zz": 0.01}
@@ -85,16 +82,6 @@ def test_the_maximal_step_is_the_joint_step(state: str, arm: Robot, alpha: Array
         end = flat(arm.joint_step(p, pd, u, H, values))[0]
         back = arm.joint_state(arm.step(arm.fk(p, pd, values), u, H, values), values, p)
         np.testing.assert_allclose(flat(back)[0], end, atol=1e-10)
-
-
-@pytest.mark.parametrize("known", ["recorded", "step"])
-def test_torques_are_estimated(known: str, arm: Robot, alpha: Array) -> None:
-    """A rollout inverted, with friction at the recorded rates and in the steps, at their starts and ends."""
-    U = np.random.default_rng(8).normal(size=(12, 2)) * (8.0, 0.5)
-    P, PD = arm.rollout(np.array([0.1, -0.2]), np.array([0.1, 0.3]), U, H, alpha)
-    for horizon in (1, 3):
-        found = estimate(arm, P, PD, H, TorqueSettings("angle+omega", "previous", horizon, friction=known), alpha=alpha)
-        np.testing.assert_allclose(found.u, U, atol=1e-7)
 
 
 def test_a_kick_takes_energy_and_rest_stays(arm: Robot) -> None:
@@ -255,22 +242,7 @@ def test_closed_loops_take_every_law() -> None:
     )
     own = {"coulomb_asymmetry": 0.05, "viscous_asymmetry": 0.02, "stribeck": 0.2, "stribeck_velocity": 0.4}
     alpha = robot.alpha.vector(shared | {f"friction.{kind}.{j}": x for j in robot.joints for kind, x in own.items()})
-    J, A = robot.jac_joint_step(p, pd, u, h, alpha), robot.jac_alpha_joint_step(p, pd, u, h, alpha)
-    by_rate, by_alpha = np.vstack([J.dp_next_dpd, J.dpd_next_dpd]), np.vstack([A.dp_next_dalpha, A.dpd_next_dalpha])
-
-    def slope(k: int, of_alpha: bool) -> Any:
-        def at(d: float) -> Any:
-            e = d * np.eye(len(alpha) if of_alpha else 3)[k]
-            return np.concatenate(
-                robot.joint_step(p, pd if of_alpha else pd + e, u, h, alpha + e if of_alpha else alpha)
-            )
-
-        return (8 * (at(1e-4) - at(-1e-4)) - at(2e-4) + at(-2e-4)) / 12e-4
-
-    for k in range(3):
-        np.testing.assert_allclose(by_rate[:, k], slope(k, False), rtol=0, atol=1e-8)
-    for k in robot.alpha.indices("friction"):
-        np.testing.assert_allclose(by_alpha[:, k], slope(k, True), rtol=0, atol=1e-8)
+    properties_of(Scene(robot, p, pd, u, alpha, h), {"friction": 1e-4}, graph=None)
     P, PD = robot.rollout(p, pd, np.zeros((300, 3)), h, alpha)
     energy = np.array([sum(robot.energy(*state)) for state in zip(P, PD, strict=True)])
     assert np.diff(energy).max() < 1e-5  # of a step of second order, beside what friction takes

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.arguments import outputs
 from support.branching import branching
 from support.described import Described
 from support.families import PLAIN, Families
@@ -207,31 +206,12 @@ def test_a_swing_keeps_its_energy(arm: Robot) -> None:
 
 
 def test_compiled_steps_and_their_derivatives(arm: Robot) -> None:
-    """What holds for every step, node_torque, and the maximal step's reverse mode."""
     n, rng = arm.n, np.random.default_rng(7)
     alpha = loaded(arm, ["shoulder"])
     p, pd, u = rng.uniform(-1.0, 1.0, (3, n))
     at = list(arm.alpha.indices("lever_spring"))
     columns = properties_of(Scene(arm, p, pd, u, alpha, H), {"lever_spring.stiffness": 1.0, "lever_spring": 1e-3})
     assert len(at) == 5 and (np.abs(columns[n:, at]).max(axis=0) > 1e-7).all()
-    P, _ = arm.rollout(p, pd, np.tile(u, (6, 1)), H, alpha)
-    offset = alpha[list(arm.alpha.indices("torque_offset"))]
-    np.testing.assert_allclose(
-        arm.node_torque(P[:-2], P[1:-1], P[2:], H, alpha), np.tile(u + offset, (5, 1)), atol=1e-8
-    )
-    stiff = arm.alpha.vector(springs(["shoulder"]))
-    xi, seed = arm.fk(p, pd, stiff), rng.normal(size=13 * n)
-    vjp = arm.functions["vjp_step_variational_direct"]
-    back = outputs(vjp, vjp(xi, u, H, stiff, xi_next_bar=seed))
-
-    def loss(x: Array) -> dict[str, Array]:
-        full = np.tile(stiff, (len(x), 1))
-        full[:, at] = x
-        return {"step": np.array([arm.step_variational_direct(xi, u, H, row) @ seed for row in full])}
-
-    np.testing.assert_allclose(
-        back["alpha_bar"][at], differences(loss, alpha[at], 1e-3)["step"][0], rtol=1e-5, atol=1e-7
-    )
 
 
 @pytest.mark.parametrize("form", ["shooting", "simultaneous"])

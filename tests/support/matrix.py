@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,19 +15,18 @@ import numpy as np
 from diffpbd.codegen.graph.model import Model
 from diffpbd.runtime import Robot
 from diffpbd.runtime.functions.function import Function
-from support.arguments import arguments, outputs, row_of
+from diffpbd.runtime.torques.estimation import estimate
+from diffpbd.runtime.torques.settings import LOSSES, STARTS, Settings
+from support.arguments import H, arguments, effort, outputs, row_of
 from support.free_flyer import difference, moved
 from support.numeric import BAR, Array, Worst, differences
 from support.programs import Programs
 from support.robots import call
 
 __all__ = [
-    "Case",
-    "batches_are_rows",
-    "derivatives_are_differences",
-    "graphs_are_the_functions",
-    "programs_are_the_functions",
-]
+    "Case", "batches_are_rows", "derivatives_are_differences", "graphs_are_the_functions", "programs_are_the_functions",
+    "torques_come_back", "unrolled_is_the_step",
+]  # fmt: skip
 
 # The same formulas in another order; a step is solved to 1e-13 rad, its rate to 1e-13 rad / h.
 ROUNDING, STEP = 1e-11, 1e-9
@@ -41,6 +41,10 @@ SIZES_OF_ALPHA = {
 }  # fmt: skip
 """A thousandth of what each parameter usually is; little enough for friction that must not turn negative."""
 
+EXACT = 1e-8
+"""[N·m] How near torques of a motion come back, of one and of the largest."""
+MOVES = ((1, False, "recorded"), (1, True, "step"), (3, False, "step"), (3, True, "recorded"))
+"""Horizon, carry and friction of an estimate."""
 MAXIMAL = ("step", "vjp_step")
 """Steps that know no rotors."""
 
@@ -102,6 +106,45 @@ def graphs_are_the_functions(case: Case) -> int:
                 worst.see(np.squeeze(found[k][row]), np.squeeze(value), f"row {row} {k}")
         worst.close()
     return len(compared)
+
+
+def unrolled_is_the_step(case: Case) -> None:
+    """The graph with fixed iterations, where there is one."""
+    robot = case.robot
+    if not (robot.folder / "casadi" / "joint_step_unrolled.casadi").exists():
+        return
+    f, graph = robot.functions["joint_step"], robot.casadi("joint_step_unrolled")
+    given = case.given(f)
+    found, worst = outputs(f, f(**given)), Worst(f"{robot.name}: joint_step_unrolled against C", bar_of("joint_step"))
+    for row in case.rows:
+        for k, value in outputs(f, call(graph, *row_of(given, row).values())).items():
+            worst.see(np.squeeze(found[k][row]), np.squeeze(value), f"row {row} {k}")
+    worst.close()
+
+
+def torques_come_back(case: Case, seed: int = 7, steps: int = 8) -> None:
+    """A rollout's torques from its motion: where they are constant at every node; by every loss from every start."""
+    robot, rng, alpha = case.robot, np.random.default_rng(seed), case.alpha
+    p, pd = 0.3 * case.values["p"][0], 0.3 * case.values["pd"][0]
+    offset = alpha[list(robot.alpha.indices("torque_offset"))]
+    U = (
+        3.0 * effort(robot) * rng.normal(size=(steps, robot.n))
+        + robot.gravity(p, alpha)
+        - robot.spring_torque(p, alpha)
+    )
+    bar = EXACT * (1.0 + np.abs(U).max())
+    if not any(name.startswith("friction.stribeck") for name in robot.alpha.names):  # whose kick lags by a step
+        P, _ = robot.rollout(p, pd, np.tile(U[0], (steps, 1)), H, alpha)
+        found = robot.node_torque(P[:-2], P[1:-1], P[2:], H, alpha)
+        np.testing.assert_allclose(found, np.tile(U[0] + offset, (steps - 1, 1)), rtol=0, atol=bar)
+    if "estimate_torque" not in robot.functions:
+        return
+    P, PD = robot.rollout(p, pd, U, H, alpha)
+    for loss, start, (horizon, carry, friction) in product(LOSSES, STARTS, MOVES):
+        settings = Settings(loss, start, horizon, carry=carry, friction=friction)
+        estimated = estimate(robot, P, PD, H, settings, alpha=alpha)
+        assert estimated.unsettled == 0, settings
+        np.testing.assert_allclose(estimated.u, U, rtol=0, atol=bar, err_msg=str(settings))
 
 
 def programs_are_the_functions(case: Case) -> int:
