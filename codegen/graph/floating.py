@@ -62,6 +62,8 @@ def seen_from(model: Model, R: Any, x: Any) -> Model:
     """The model with all that is given in the world, gravity, wrenches and ends of loops, in the axes of a frame there."""
     blocks = {k: ca.SX(v) for k, v in model.blocks.items()}
     blocks["gravity"] = ca.mtimes(R.T, blocks["gravity"])
+    if "heading" in blocks:
+        blocks["heading"] = rows(R)
     if "wrench" in blocks:
         point, force, torque = ca.vertsplit(blocks["wrench"], 3)
         blocks["wrench"] = ca.vertcat(point, ca.mtimes(R.T, force), ca.mtimes(R.T, torque))

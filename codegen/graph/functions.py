@@ -128,9 +128,12 @@ class Graphs:
     def _of_contacts(self, J: Any, sign: Any) -> Any:
         """Jᵀ f of forces on the spheres of contacts (3 × c, world axes)."""
         frames = inlined(contacts.directions(self.model.tree), self.model, {"p": self.p, "sign": sign})["frames"]
-        along = [
-            ca.mtimes(ca.reshape(frames[:, k], 3, 3).T, self.force[:, k]) for k in range(len(self.model.tree.contacts))
-        ]
+        along = []
+        for k, contact in enumerate(self.model.tree.contacts):
+            rows = ca.mtimes(ca.reshape(frames[:, k], 3, 3).T, self.force[:, k])
+            if contact.crossing:  # its normal is shorter than one
+                rows[0] /= ca.dot(frames[0:3, k], frames[0:3, k])
+            along.append(rows)
         return ca.mtimes(J.T, ca.vertcat(*along))
 
     def _shared(self, torque: Any, offset: Any) -> dict[str, Any]:

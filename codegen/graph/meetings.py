@@ -1,8 +1,12 @@
 """Where capsules and boxes touch: gap, normal and point of a contact, by the one definition of distance, `distances`.
 
 Witnesses move with the bodies and are held while a gap is differentiated, so a row of J is the gap's own gradient. Where two
-capsules cross, the smoothing length is a share of them: nearly parallel ones are met at their middles, and as they tilt the
-point moves smoothly along them; their ends, which are contacts of their own, carry what lies flat.
+capsules cross nearly in parallel, a tilt moves their nearest points fast: the surfaces are as flat there as a ball of radius
+w/θ², w the distance of the axes and θ their angle, and no step could follow. There the smoothing length is a share of them,
+
+    δ² = CROSSING² h h' PARALLEL²/(PARALLEL² + sin²θ),        h, h' the halves of both,
+
+which bounds the radius by w/(2 CROSSING²). The ends of both, which are contacts of their own, carry what lies flat.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from typing import Any, Final
 
 import casadi as ca
 
-from diffpbd.codegen.graph.distances import AXES, CAPSULE, ORDER, Placed, apart, facing
+from diffpbd.codegen.graph.distances import AXES, CAPSULE, ORDER, Apart, Placed, apart, facing
 from diffpbd.codegen.graph.geometry import square
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
@@ -21,9 +25,11 @@ from diffpbd.codegen.program.program import Program
 
 SMOOTHING: Final = 1e-7
 """[m] Smoothing length of distances, as the default of `clearance.smoothing`."""
-CROSSING: Final = 1e-2
-"""[1] Of two capsules, by the geometric mean of their halves: their gap is too large by at most its square over the distance
-of their axes, and their point moves from end to end within a tilt of four times that over a half."""
+CROSSING: Final = 1e-1
+"""[1] The smoothing length of two parallel capsules by the mean of their halves: a step of 10 ms then follows one of 0.4 m that
+rocks on another."""
+PARALLEL: Final = 1e-1
+"""[1] Sine of their angle from which the smoothing length falls."""
 CORE: Final = 16
 """Numbers of a core in the axes of its link's joint: centre, unit axes (by columns), halves, radius."""
 
@@ -61,10 +67,21 @@ def _placed(kind: str, seen: Any, numbers: Any) -> Placed:
 def _meeting(one: Placed, two: Placed) -> Any:
     turned = ORDER.index(one.kind) > ORDER.index(two.kind)
     first, second = (two, one) if turned else (one, two)
-    smoothing: Any = SMOOTHING
-    if first.kind == second.kind == CAPSULE:
-        smoothing = CROSSING * ca.sqrt(first.halves[0] * second.halves[0])
-    at = apart(first, second, smoothing)
-    point = facing(first, at)
-    point -= at.distance / 2 * at.normal
-    return ca.vertcat(at.distance, -at.normal if turned else at.normal, point)
+    crossing = first.kind == second.kind == CAPSULE
+    at, pitch = _crossing(first, second) if crossing else (apart(first, second, SMOOTHING), ca.SX(0))
+    point = facing(first, at) - at.distance / 2 * at.normal
+    return ca.vertcat(at.distance, -at.normal if turned else at.normal, point, pitch)
+
+
+def _crossing(one: Placed, other: Placed) -> tuple[Apart, Any]:
+    """Two capsules, and what their smoothing length makes of a turn about the normal."""
+    length, cosine = ca.SX.sym("length"), ca.dot(one.axes[:, 0], other.axes[:, 0])
+    across = ca.cross(one.axes[:, 0], other.axes[:, 0])
+    spread = PARALLEL**2 + ca.dot(across, across)
+    delta = CROSSING * PARALLEL * ca.sqrt(one.halves[0] * other.halves[0] / spread)
+    at = apart(one, other, length)
+    found = ca.substitute([at.distance, at.normal, at.moment, ca.gradient(at.distance, length)], [length], [delta])
+    distance, normal, moment, slope = found
+    moment += slope * delta * cosine / spread * across  # u x dδ/du, with dδ = δ cosine/spread d(cosine)
+    pitch = ca.dot(moment, normal) / ca.dot(normal, normal)
+    return Apart(distance, normal, moment), pitch

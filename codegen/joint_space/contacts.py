@@ -15,6 +15,8 @@ are the rates of the sphere against the other along these, the first of them φ'
 Everything is in the axes of the link on which both hang, the world's where there is none. The tangents come from n without a
 branch (Duff et al., Building an Orthonormal Basis, Revisited, 2017), by the sign of its third component. The cone of friction
 is round: it does not matter which two they are, but both ends of a step must mean the same, so the end takes the start's sign.
+A floating base is stepped in a frame of its own; tangents at the world are made of n in the world's axes (`heading` turns them
+there), so that a step does not depend on that frame.
 """
 
 from __future__ import annotations
@@ -35,9 +37,9 @@ CONTACT_ROWS: Final = 8
 """Numbers of a contact: centre of the sphere and its radius, then normal and height of the plane or centre and radius of the
 other sphere; in the axes of the joints of either link. Where any contact has friction against turning (`discs`), its levers
 about the normal and across it [m] stand behind them."""
-MEETING: Final = 7
+MEETING: Final = 8
 """Numbers of a contact of a capsule or box at a pose: gap, normal, and the point between both surfaces, in the axes of the link
-on which both hang."""
+on which both hang; last the gap's derivative by a turn about the normal at that point (two capsules alone have one)."""
 PLACES: Final = 24
 """Axes (by rows) and origin of both links of it, in the same."""
 LENGTH_GUARD: Final = 1e-9
@@ -114,6 +116,8 @@ class _Touch:
     normal: Any
     motions: dict[int, Any]
     turns: dict[int, Any]
+    pitch: Any = sp.Integer(0)
+    """What the gap changes by with a turn about the normal."""
 
 
 def _touch(places: _Places, contact: Contact, numbers: Any) -> _Touch:
@@ -121,7 +125,8 @@ def _touch(places: _Places, contact: Contact, numbers: Any) -> _Touch:
     b, tree = places.b, places.tree
     one, two = places.both(contact)
     if contact.cores:
-        return _Touch(numbers[0, 0], numbers[1:4, 0], *_motions(b, tree, one, two, numbers[4:7, 0]))
+        ways = _motions(b, tree, one, two, numbers[4:7, 0])
+        return _Touch(numbers[0, 0], numbers[1:4, 0], *ways, numbers[7, 0] if contact.crossing else sp.Integer(0))
     centre, radius = b.let(one.origin + one.axes * numbers[0:3, 0]), numbers[3, 0]
     if contact.round:
         apart = b.let(centre - b.let(two.origin + two.axes * numbers[4:7, 0]))
@@ -147,6 +152,30 @@ def _motions(b: Program, tree: Tree, one: _Placed, two: _Placed, point: Any) -> 
     return motions, turns
 
 
+class _Across:
+    """Tangents of contacts, from their normals seen from the links on which both bodies hang."""
+
+    def __init__(self, b: Program, places: _Places) -> None:
+        self.b, self.places = b, places
+        self.heading = Matrix(3, 3, list(b.input("heading", 9))) if places.tree.base else None
+
+    def _turned(self, contact: Contact) -> bool:
+        return self.heading is not None and self.places.meeting(contact.link, contact.other) < 0
+
+    def normal(self, contact: Contact, normal: Any) -> Any:
+        """Of length one (that of capsules that cross is shorter, see `meetings`), in the axes that say the tangents."""
+        b = self.b
+        if contact.crossing:
+            normal = b.let(normal / b.let(sp.sqrt(dot(normal, normal))))
+        return b.let(self.heading * normal) if self._turned(contact) else normal
+
+    def tangents(self, contact: Contact, normal: Any, sign: Any) -> tuple[Any, ...]:
+        """Of such a normal, in the axes of the link."""
+        found = tangents(self.b, normal, sign)
+        back = None if self.heading is None else self.heading.T
+        return tuple(self.b.let(back * t) for t in found) if back is not None and self._turned(contact) else found
+
+
 def _numbers(b: Program, tree: Tree) -> tuple[list[Any], list[Any]]:
     """Of every contact its own, or those of its meeting; and its levers of friction against turning, where any has some."""
     own = b.input("contact", CONTACT_ROWS + 2 * tree.turned, len(tree.contacts))
@@ -165,14 +194,18 @@ def touching(
     a step where this is its end. Rows of a contact are normal, t₁, t₂, then of turning about the normal, and about t₁ and t₂,
     times their levers; the normal alone without friction; with `every` the first three of each."""
     seen, gaps, rows, found = _Places(b, tree, links, at), [], [], []
+    ways = _Across(b, seen)
     for k, (contact, own, levers) in enumerate(zip(tree.contacts, *numbers, strict=True)):
         touch = _touch(seen, contact, own)
-        sign = b.let(sign_of(touch.normal[2])) if signs is None else signs[k]
-        across = tangents(b, touch.normal, sign) if contact.rough or every else ()
+        normal = ways.normal(contact, touch.normal)
+        sign = b.let(sign_of(normal[2])) if signs is None else signs[k]
+        across = ways.tangents(contact, normal, sign) if contact.rough or every else ()
         for direction in (touch.normal, *across):
             entries: list[Any] = [sp.Integer(0)] * tree.n
             for joint, motion in touch.motions.items():
                 entries[joint] = b.let(dot(direction, motion))
+                if direction is touch.normal and joint in touch.turns:
+                    entries[joint] = b.let(entries[joint] + touch.pitch * dot(direction, touch.turns[joint]))
             rows.append(list(gears.torques(b, tree, entries)))
         about = [(0, touch.normal)] * contact.spun + [(1, direction) for direction in across] * contact.rolled
         for kind, direction in () if every else about:
@@ -204,10 +237,11 @@ def directions(tree: Tree) -> Program:
     p, links = b.input("p", tree.freedoms), link_inputs(b, tree)
     (numbers, _), signs = _numbers(b, tree), b.input("sign", len(tree.contacts))
     seen, columns = _Places(b, tree, links, side(b, tree, gears.positions(b, tree, p))), []
+    ways = _Across(b, seen)
     for k, contact in enumerate(tree.contacts):
         normal = _touch(seen, contact, numbers[k]).normal
         axes = seen.seen(seen.meeting(contact.link, contact.other), -1).axes
-        vectors = (normal, *tangents(b, normal, signs[k]))
+        vectors = (normal, *ways.tangents(contact, ways.normal(contact, normal), signs[k]))
         columns.append(Matrix([x for v in vectors for x in b.let(axes * v)]))
     b.output("frames", Matrix.hstack(*columns))
     return b

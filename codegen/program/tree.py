@@ -53,6 +53,11 @@ class Contact:
         about = [(0, slice(3, 4))] if self.spun else []
         return (*about, (1, slice(3 + self.spun, 5 + self.spun))) if self.rolled else tuple(about)
 
+    @property
+    def crossing(self) -> bool:
+        """Whether both are capsules."""
+        return self.cores == ("capsule", "capsule")
+
 
 @dataclass(frozen=True)
 class Tree:

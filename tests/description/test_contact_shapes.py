@@ -96,3 +96,62 @@ def test_places_in_alpha(tmp_path: Path) -> None:
     for entry in ("contact.centre.arm.x", "contact.half.arm.x", "contact.half.stand.z", "contact.point.tip.x"):
         assert entry in names
     assert not any(name.startswith("contact.point.arm") for name in names)
+
+
+BALL, PILL, CRATE = '<sphere radius="0.05"/>', '<capsule radius="0.02" length="0.3"/>', '<box size="0.1 0.2 0.3"/>'
+
+
+def collided(shapes: dict[str, list[str]], folder: Path, *words: str) -> Robot:
+    """The arms with these shapes in `<collision>` of their links, at (0.1, 0, 0) and turned about x."""
+    mechanism = shaped_arms()
+    mechanism.contacts = []
+    for k, link in enumerate(mechanism.links):
+        own = next((shapes[name] for name in shapes if f'<link name="{name}">' in link), [])
+        text = "".join(
+            f'<collision><origin xyz="0.1 0 0" rpy="0.5 0 0"/><geometry>{x}</geometry></collision>' for x in own
+        )
+        mechanism.links[k] = link.replace("</link>", f"{text}</link>")
+    recipe = load_recipe(mechanism.write(folder, "made"))
+    return read_robot(with_options(recipe, contact_from_collision=words))
+
+
+def test_collision_shapes_of_two_links(tmp_path: Path) -> None:
+    robot = collided(
+        {"hand": [PILL], "right": [BALL, PILL], "left": [CRATE, BALL]}, tmp_path, "hand=right", "hand=table"
+    )
+    found = [(p.name, p.other.name) for p in robot.pairs]
+    balls = [(f"hand/{k}", k) for k in ("right.shape1", "right.shape2.1", "right.shape2.2", "right.shape2")]
+    ends = [(f"hand.{k}/{x}", x) for k in (1, 2) for x in ("table", "right.shape2")]
+    assert found == [*ends, *balls]
+    own = next(c for c in robot.contacts if c.name == "hand.2")
+    np.testing.assert_allclose(own.point, (0.1, -0.15 * np.sin(0.5), 0.15 * np.cos(0.5)), atol=1e-15)
+    robot = collided({"hand": [BALL], "left": [CRATE], "right": [BALL]}, tmp_path, "hand=right", "right=left")
+    assert [(p.name, p.other.core, p.sphere.friction) for p in robot.pairs] == [
+        ("hand", "sphere", 0.5),
+        ("right", "box", 0.5),
+    ]
+    box = next(c for c in robot.contacts if c.name == "left")
+    np.testing.assert_allclose(
+        box.axes, [[1, 0, 0], [0, np.cos(0.5), -np.sin(0.5)], [0, np.sin(0.5), np.cos(0.5)]], atol=1e-15
+    )
+    assert box.halves == (0.05, 0.1, 0.15)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("right=left",), "a capsule against a box: boxes touch planes and spheres"),
+        (("hand=right", "right=hand"), "each names the other; once is enough"),
+        (("hand=right", "hand=right"), 'contact from collision of "hand": asked for twice'),
+        (("hand=turn",), 'contact from collision of "hand": the link "turn" has no <collision>'),
+        (
+            ("hand=turm",),
+            'there is no plane "turm"; a recipe\'s [[plane]] makes one, here "table", and no link of that name',
+        ),
+        (("hand=hand",), 'both are on "hand", the same link; they cannot move against each other'),
+    ],
+)
+def test_links_that_are_refused(words: tuple[str, ...], text: str, tmp_path: Path) -> None:
+    with pytest.raises(DescriptionError) as caught:
+        collided({"hand": [BALL], "right": [PILL], "left": [CRATE]}, tmp_path, *words)
+    assert text in str(caught.value)

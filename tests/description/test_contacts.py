@@ -242,7 +242,7 @@ def test_collision_shapes(tmp_path: Path) -> None:
         (
             '<mesh filename="a.stl"/>',
             "fore",
-            'contact from collision of "fore": shape 1: <mesh>: only spheres and points',
+            'contact from collision of "fore": shape 1: <mesh>: only sphere, box,',
         ),
         ('<box size="0.2 0 0.6"/>', "fore", "sides above 0 m are expected"),
         ('<box size="0.2 0.6"/>', "fore", "has 2 instead of 3 numbers"),

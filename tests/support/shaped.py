@@ -37,30 +37,54 @@ def alone(kind: str, base: str = "floating", friction: float = 0.5, **more: Any)
     return free("body", moments(kind), [shape("body", "body", kind, ["table"], friction, **more)], base)
 
 
+FREE = ("x", "y", "z", "yaw", "pitch", "roll")
+AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1), "yaw": (0, 0, 1), "pitch": (0, 1, 0), "roll": (1, 0, 0)}
+
+
 def pair(
     one: str,
     other: str,
-    table: bool = False,
-    friction: float = 0.5,
+    ways: tuple[tuple[str, ...], tuple[str, ...]] = (FREE, FREE),
+    turned: float = 0.0,
     masses: tuple[float, float] = (MASS, MASS),
+    table: bool = False,
+    place: Numbers = (0.0, 0.0, 0.0),
     **more: Any,
 ) -> Mechanism:
-    """Two free bodies, each with three slides and three hinges (about z, y, x), that touch each other, and a table or not."""
+    """Two bodies on slides and hinges `ways`, the second turned about z by so much at its place before these; they touch each
+    other, and a table or not."""
     links, joints = [], []
-    for name, kind, mass in (("one", one, masses[0]), ("two", other, masses[1])):
-        way = ["base", *(f"{name}_{k}" for k in ("x", "y", "z", "yaw", "pitch")), name]
+    for name, kind, mass, own, yaw in (
+        ("one", one, masses[0], ways[0], 0.0),
+        ("two", other, masses[1], ways[1], turned),
+    ):
+        way = ["base", *(f"{name}_{k}" for k in own[:-1]), name]
         links += [f'<link name="{k}"/>' for k in way[1:-1]]
         links.append(f'<link name="{name}">{inertial(mass, moments(kind, mass))}</link>')
-        axes = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 0, 1), (0, 1, 0), (1, 0, 0)]
-        for k, (before, after, axis) in enumerate(zip(way, way[1:], axes, strict=False)):
-            slide = {"kind": "prismatic", "limit": FAR} if k < 3 else {}
-            joints.append(joint(f"j_{after}", before, after, (0, 0, 0), axis, **slide))
-    own = ["table"] if table else []
-    touching = [
-        shape("one", "one", one, ["two", *own], friction, **more),
-        shape("two", "two", other, own, friction, **more),
-    ]
+        for k, (before, after, kinds) in enumerate(zip(way, way[1:], own, strict=False)):
+            slide = {"kind": "prismatic", "limit": FAR} if kinds in "xyz" else {}
+            joints.append(
+                joint(
+                    f"{name}_{kinds}_joint",
+                    before,
+                    after,
+                    place if yaw and not k else (0, 0, 0),
+                    AXES[kinds],
+                    (0, 0, 0 if k else yaw),
+                    **slide,
+                )
+            )
+    on = ["table"] if table else []
+    touching = [shape("one", "one", one, ["two", *on], **more), shape("two", "two", other, on)]
     return Mechanism(links, joints, [], {}, planes=[TABLE] if table else [], contacts=touching)
+
+
+def over(kind: str, other: str, friction: float = 0.5, **more: Any) -> tuple[Mechanism, str]:
+    """A free body over a shape that stands about the world's origin."""
+    mechanism, line = alone(kind, friction=friction, **more)
+    mechanism.contacts[0]["against"], mechanism.planes = ["stand"], []
+    mechanism.contacts.append(shape("stand", "world", other))
+    return mechanism, line
 
 
 def shaped_arms() -> Mechanism:
