@@ -1,5 +1,5 @@
-"""The C of a robot on another processor: cross-compiled for ARM's 64-bit cores, run by an emulator. The same bits as here by the
-portable path, the same to rounding by NEON's."""
+"""The C of a robot on another processor: cross-compiled for ARM's 64-bit cores, run by an emulator: the same bits as here by
+the portable path, the same to rounding by NEON's."""
 
 from __future__ import annotations
 
