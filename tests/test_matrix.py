@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from emit.test_floating import rich
 from emit.test_floating import state as flying
+from joint_space.test_link_step import gantry
 from parameters.test_friction_laws import HUB, OFF_AXIS, RAIL, STATES, STRIBECK_ALONE
 from parameters.test_gears import TIPS, source
 from parameters.test_lever_spring import JOINTS
@@ -20,6 +21,7 @@ from parameters.test_wrench import ENDS, FRAMES, pushed_pendulum, wrenches
 from parameters.test_wrench import TIPS as BRANCHES
 from support.branching import branching
 from support.closed_robots import case as closed
+from support.described import Described
 from support.floating_arm import floating_arm
 from support.matrix import (
     Case,
@@ -39,6 +41,7 @@ from diffpbd.runtime import Robot, load
 
 ROWS = 3
 SMALL = {"payload.inertia": 1e-5, "payload": 3e-4}
+STEPS = ("joint_step", "jac_joint_step", "node_torque")
 LOOPED = ("inverse_dynamics", "forward_dynamics")
 """Functions of a robot with closed loops that are defined beside its closed motions too."""
 
@@ -97,7 +100,18 @@ def pushed_tree(folder: Path) -> Case:
     asked = {"wrench": FRAMES, "lever_springs": JOINTS, "symbolic": ["mass", "com", "inertia", "origin"]}
     functions = ("jac_alpha_joint_step", "jac_inverse_dynamics", "jac_forward_dynamics", "joint_step_unrolled")
     robot = load(generated(str(folder / "tree.urdf"), tip=BRANCHES, functions=functions, variants=(), **asked))
-    return made(robot, wrenches(FRAMES) | springs(JOINTS))
+    model = Described.of(folder / "tree.urdf", tip=BRANCHES, only=("gravity",), **asked).model
+    return made(robot, wrenches(FRAMES) | springs(JOINTS), model=model, programs=STEPS)
+
+
+def slides(folder: Path) -> Case:
+    """Slides on slides, a hinge on them."""
+    file = folder / "gantry.urdf"
+    file.write_bytes(gantry())
+    asked = {"tip": ["c", "d"], "functions": ("jac_alpha_joint_step", "jac_forward_dynamics"), "variants": ()}
+    return made(
+        load(generated(str(file), **asked)), {}, model=Described.of(file, tip=["c", "d"], only=("gravity",)).model
+    )
 
 
 def looped(name: str) -> Case:
@@ -132,6 +146,7 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "laws of friction": lambda folder: rough_sled(folder, friction(RAIL, HUB) | OFF_AXIS),
     "Stribeck's law alone": lambda folder: rough_sled(folder, STRIBECK_ALONE),
     "forces on a branching tree": pushed_tree,
+    "slides on slides": slides,
     "floating base": lambda _: floating(),
     **{f"closed loops of {name}": lambda _, name=name: looped(name) for name in ("four_bar", "spatial_four_bar", "bennett")},
 }  # fmt: skip
@@ -148,9 +163,10 @@ def test_graphs(case: Case) -> None:
 
 
 @pytest.mark.thorough("baxter_bare", "prismatic_skew")
-@pytest.mark.parametrize("case", [name for name in CASES if name.split(" ")[0] in FULL], indirect=True)
+@pytest.mark.parametrize("case", [k for k in CASES if k.split(" ")[0] in (*FULL, "forces", "slides")], indirect=True)
 def test_programs(case: Case) -> None:
-    assert programs_are_the_functions(case) >= 13
+    """In world axes, where the C of short trees is in link frames: two derivations of a step."""
+    assert programs_are_the_functions(case) >= (len(case.programs) or 13)
 
 
 def test_derivatives(case: Case) -> None:

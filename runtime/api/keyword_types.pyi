@@ -72,6 +72,8 @@ class IdentifyHow(TypedDict, total=False):
     friction_model: str
     instruments: float | None
     essential: bool
+    reference: str | Sequence[str]
+    gains: Mapping[str, tuple[float, float]]
     total_mass: float | None
     total_mass_sigma: float
     symmetric: str | Sequence[str]

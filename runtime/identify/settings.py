@@ -12,7 +12,7 @@ from diffpbd.runtime.identify.workers import Map, one_by_one
 
 __all__ = ["FORMS", "FRICTION_MODELS", "LOSSES", "RESIDUALS", "STANDSTILL", "Settings"]
 
-FORMS = ("torque", "shooting", "simultaneous")
+FORMS = ("torque", "shooting", "simultaneous", "didim")
 LOSSES = ("squares", "huber")
 STANDSTILL = ("keep", "auto")
 FRICTION_MODELS = ("plain", "auto")
@@ -63,6 +63,14 @@ class Settings:
     essential: bool = option(
         "Also find the base parameters that matter, by backward elimination with an F-test (torque form).", False
     )
+    reference: tuple[str, ...] = option(
+        "Didim: commanded positions of each LOG, then of each of --validate: a table with time, q_<joint>, and if known "
+        "dq_<joint> and added torques tau_<joint>; repeatable.", (), metavar="FILE", many=True,
+    )  # fmt: skip
+    gains: Mapping[str, tuple[float, float]] = option(
+        "Didim: KP:KD of the controller [N·m/rad, N·m·s/rad], or JOINT=KP:KD,…; without it a stiff one stands in.",
+        make=dict, metavar="KP:KD", parse=lambda text: _gains(text),
+    )  # fmt: skip
     total_mass: float | None = option(
         "Mass of all links that move, as a scale says, where inertials are fitted (torque form).", None,
         span=(1e-6, 1e6), unit="kg", metavar="KG",
@@ -96,6 +104,8 @@ class Settings:
             ("--essential", self.essential, "torque"),
             ("--total-mass", self.total_mass is not None, "torque"),
             ("--symmetric", bool(self.symmetric), "torque"),
+            ("--reference", bool(self.reference), "didim"),
+            ("--gains", bool(self.gains), "didim"),
             ("--starts", self.starts > 1, "torque"),
             ("--continuity", self.continuity, "shooting"),
             ("--residual", self.residual != RESIDUALS[0], "simultaneous"),
@@ -105,8 +115,9 @@ class Settings:
                 raise InputError(f"{word} is an option of --form {form}, found --form {self.form}.")
         if self.total_mass is None and self.total_mass_sigma:
             raise InputError("--total-mass-sigma: expected --total-mass beside it, whose deviation it is.")
-        if isinstance(self.symmetric, str):
-            object.__setattr__(self, "symmetric", tuple(self.symmetric.split(",")))
+        for name in ("symmetric", "reference"):
+            if isinstance(given_words := getattr(self, name), str):
+                object.__setattr__(self, name, tuple(given_words.split(",")))
 
     @property
     def chooses(self) -> bool:
@@ -117,3 +128,16 @@ class Settings:
     def huber(self) -> bool:
         """Whether residuals beyond a few deviations count linearly."""
         return self.loss == LOSSES[1]
+
+
+def _gains(text: str | None) -> dict[str, tuple[float, float]]:
+    """KP:KD, or JOINT=KP:KD,…, by joint; by "" for all."""
+    found: dict[str, tuple[float, float]] = {}
+    for part in (text or "").split(",") if text else ():
+        joint, _, pair = part.rpartition("=")
+        stiff, _, damping = pair.partition(":")
+        try:
+            found[joint.strip()] = float(stiff), float(damping)
+        except ValueError:
+            raise ValueError(f"--gains: expected KP:KD or JOINT=KP:KD,…, found {text!r}.") from None
+    return found

@@ -54,7 +54,8 @@ class Case:
     """A robot, its alpha, rows of `p`, `pd`, `pdd`, `u` by name and of more that its functions take.
 
     `but`: how functions begin that are left to tests of their own; `derived`: whose derivatives are compared, None: all.
-    `sizes` of differences by inputs, and by entries of alpha as they begin, before those above; `model` for its programs.
+    `sizes` of differences by inputs, and by entries of alpha as they begin, before those above; `model` for its programs, those
+    of `programs` or all.
     """
 
     robot: Robot
@@ -65,6 +66,7 @@ class Case:
     sizes: Mapping[str, float] | None = None
     sizes_of_alpha: Mapping[str, float] | None = None
     model: Model | None = None
+    programs: tuple[str, ...] = ()
 
     @property
     def functions(self) -> Iterator[Function]:
@@ -151,7 +153,9 @@ def programs_are_the_functions(case: Case) -> int:
     """C = SymPy's program in NumPy; how many functions have one."""
     assert case.model is not None
     programs = Programs(case.model)
-    compared = [f for f in case.functions if hasattr(programs, f.name)]
+    compared = [
+        f for f in case.functions if hasattr(programs, f.name) and f.name in (case.programs or case.robot.functions)
+    ]
     for f in compared:
         given = case.given(f)
         found = outputs(f, f(**given))
