@@ -16,8 +16,8 @@ from diffpbd.runtime.base.errors import SolverError
 RADIUS, TIP = 0.02, np.array([0.5, 0.0, 0.0])
 SINGULAR, SLOWEST = 0.05, 0.05
 """Singular value of the loop's rows, and [m/s] of the tip towards the table, below which a state is not taken."""
-LATE = 200.0
-"""[1/s] Error of a jump of rates, over the jump and the step: the rates change within the step besides; 120 are seen."""
+LATE = 500.0
+"""[1/s] Error of a jump of rates, over the jump and the step: the rates change within the step besides; 350 are seen."""
 
 
 @cache
