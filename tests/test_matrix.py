@@ -26,6 +26,7 @@ from support.floating_arm import floating_arm
 from support.matrix import (
     Case,
     batches_are_rows,
+    both_steps_are_one_map,
     derivatives_are_differences,
     graphs_are_the_functions,
     programs_are_the_functions,
@@ -41,6 +42,7 @@ from diffpbd.runtime import Robot, load
 
 ROWS = 3
 SMALL = {"payload.inertia": 1e-5, "payload": 3e-4}
+OPEN = ("inverse_dynamics", "forward_dynamics", "gravity", "tip_pose", "joint_step", "fk", "joint_state")
 STEPS = ("joint_step", "jac_joint_step", "node_torque")
 LOOPED = ("inverse_dynamics", "forward_dynamics")
 """Functions of a robot with closed loops that are defined beside its closed motions too."""
@@ -52,7 +54,7 @@ def shipped(name: str, alpha: Array | None = None) -> Case:
     return Case(
         robot, loaded_alpha(robot.alpha) if alpha is None else alpha, states(robot.n, ROWS), model=model(name),
         but=("sixth",) if alpha is None else (),
-        derived=("inverse_dynamics", "forward_dynamics", "gravity", "tip_pose", "joint_step", "fk", "joint_state"),
+        derived=OPEN,
     )  # fmt: skip
 
 
@@ -74,7 +76,7 @@ def steep(name: str) -> Case:
 def made(robot: Robot, more: dict[str, float], **options: object) -> Case:
     """Every force and entries of its own; with friction there is no step of sixth order."""
     alpha = robot.alpha.vector(more, base=loaded_alpha(robot.alpha))
-    return Case(robot, alpha, random_states(robot.n, ROWS), **{"but": ("sixth",), **options})  # type: ignore[arg-type]
+    return Case(robot, alpha, **{"values": random_states(robot.n, ROWS), "but": ("sixth",), **options})  # type: ignore[arg-type]
 
 
 def hand(folder: Path) -> Case:
@@ -98,10 +100,16 @@ def pushed_tree(folder: Path) -> Case:
     """Wrenches and lever springs on a branching tree with a slide, every number symbolic."""
     (folder / "tree.urdf").write_bytes(branching())
     asked = {"wrench": FRAMES, "lever_springs": JOINTS, "symbolic": ["mass", "com", "inertia", "origin"]}
-    functions = ("jac_alpha_joint_step", "jac_inverse_dynamics", "jac_forward_dynamics", "joint_step_unrolled")
-    robot = load(generated(str(folder / "tree.urdf"), tip=BRANCHES, functions=functions, variants=(), **asked))
+    functions = (
+        "jac_alpha_joint_step",
+        "jac_inverse_dynamics",
+        "jac_forward_dynamics",
+        "joint_step_unrolled",
+        "vjp_step",
+    )
+    robot = load(generated(str(folder / "tree.urdf"), tip=BRANCHES, functions=functions, **asked))
     model = Described.of(folder / "tree.urdf", tip=BRANCHES, only=("gravity",), **asked).model
-    return made(robot, wrenches(FRAMES) | springs(JOINTS), model=model, programs=STEPS)
+    return made(robot, wrenches(FRAMES) | springs(JOINTS), model=model, programs=STEPS, derived=OPEN)
 
 
 def slides(folder: Path) -> Case:
@@ -141,7 +149,7 @@ CASES: dict[str, Callable[[Path], Case]] = {
     **{name: lambda _, name=name: shipped(name) for name in FULL},
     **{f"{name} at defaults": lambda _, name=name: at_defaults(name) for name in FULL},
     "wrenches": lambda folder: made(pushed_pendulum(folder), wrenches(ENDS), sizes_of_alpha=SMALL),
-    "lever spring": lambda folder: made(sprung_pendulum(folder), springs()),
+    "lever spring": lambda folder: made(sprung_pendulum(folder), springs(), values=states(2, ROWS)),
     "joints that follow others": hand,
     "laws of friction": lambda folder: rough_sled(folder, friction(RAIL, HUB) | OFF_AXIS),
     "Stribeck's law alone": lambda folder: rough_sled(folder, STRIBECK_ALONE),
@@ -176,6 +184,10 @@ def test_derivatives(case: Case) -> None:
 @pytest.mark.parametrize("case", [name for name in CASES if not name.startswith(("closed", "floating"))], indirect=True)
 def test_torques_of_a_motion(case: Case) -> None:
     torques_come_back(case)
+
+
+def test_both_steps(case: Case) -> None:
+    both_steps_are_one_map(case)
 
 
 def test_batches(case: Case) -> None:

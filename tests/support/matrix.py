@@ -24,8 +24,8 @@ from support.programs import Programs
 from support.robots import call
 
 __all__ = [
-    "Case", "batches_are_rows", "derivatives_are_differences", "graphs_are_the_functions", "programs_are_the_functions",
-    "torques_come_back", "unrolled_is_the_step",
+    "Case", "batches_are_rows", "both_steps_are_one_map", "derivatives_are_differences", "graphs_are_the_functions",
+    "programs_are_the_functions", "torques_come_back", "unrolled_is_the_step",
 ]  # fmt: skip
 
 # The same formulas in another order; a step is solved to 1e-13 rad, its rate to 1e-13 rad / h.
@@ -122,6 +122,22 @@ def unrolled_is_the_step(case: Case) -> None:
         for k, value in outputs(f, call(graph, *row_of(given, row).values())).items():
             worst.see(np.squeeze(found[k][row]), np.squeeze(value), f"row {row} {k}")
     worst.close()
+
+
+def both_steps_are_one_map(case: Case) -> None:
+    """The converged step on maximal states, where there is one, and `joint_step`; springs are taken within half a turn."""
+    robot = case.robot
+    if "step" not in robot.functions:
+        return
+    alpha = case.given(robot.functions["step"])["alpha"]
+    near = 1.0 if robot.manifest.robot.loops else 0.5
+    p, pd = near * case.values["p"][:3], 0.3 * case.values["pd"][:3]
+    u = 0.1 * effort(robot) * case.values["u"][:3]
+    back = robot.joint_state(robot.step(robot.fk(p, pd, alpha), u, H, alpha), alpha, p)
+    for name, found, other in zip(("p", "pd"), back, robot.joint_step(p, pd, u, H, alpha), strict=True):
+        worst = Worst(f"{robot.name}: {name} of step against joint_step", STEP)
+        worst.see(found, other, "rows")
+        worst.close()
 
 
 def torques_come_back(case: Case, seed: int = 7, steps: int = 8) -> None:

@@ -72,20 +72,24 @@ SHAPED: dict[str, Callable[[], tuple[Mechanism, str]]] = {
 """Robots of capsules and boxes: free ones over a table, a rod and a box that stands; a rod and a ball over a table."""
 
 
+SMALL = 0.2
+"""[1] Size of these over that of the others, by which their slides are slower."""
+
+
 def _above(robot: Robot, rng: np.random.Generator) -> tuple[Any, Any]:
     """A free body just outside of what it touches, turned at random."""
     q = rng.standard_normal(4)
     p = np.r_[rng.uniform(-0.2, 0.2, 2), 1.0, q / np.linalg.norm(q)]
     p[2] = _lowered(lambda z: float(np.min(robot.contact_gap(np.r_[p[:2], z, p[3:]]))), rng)
-    return p, rng.standard_normal(6) * 10 ** rng.uniform(-1, 1.3)
+    return p, rng.standard_normal(6) * np.r_[[SMALL] * 3, 1, 1, 1] * 10 ** rng.uniform(-1, 1.3)
 
 
 def _hit(robot: Robot, rng: np.random.Generator) -> tuple[Any, Any]:
-    """A ball over a rod over a table; slower than others, since the rod's end turns it by half a radian in a step otherwise."""
+    """A ball over a rod over a table."""
     p = np.r_[rng.uniform(-0.2, 0.2), 0.0, rng.uniform(-3, 3), rng.uniform(-0.3, 0.3), 2.0]
     p[1] = _lowered(lambda z: float(np.min(robot.contact_gap(np.r_[p[0], z, p[2:]]))), rng, 1.0)
     p[4] = _lowered(lambda z: float(np.min(robot.contact_gap(np.r_[p[:4], z]))), rng, 2.0)
-    return p, rng.standard_normal(5) * 10 ** rng.uniform(-1, 0.7)
+    return p, rng.standard_normal(5) * [SMALL, SMALL, 1, SMALL, SMALL] * 10 ** rng.uniform(-1, 1.3)
 
 
 def _lowered(gap: Callable[[float], float], rng: np.random.Generator, high: float = 1.0) -> float:
