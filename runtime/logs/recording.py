@@ -131,20 +131,22 @@ def _from_table(path: str | Path, joints: Sequence[str], reading: Reading) -> Re
     if missing:
         raise InputError(
             f"{path}: The log has no columns for the joints {listing(as_recorded(missing))}; it has "
-            f"{listing(as_recorded(have))}. `--map FILE.json` renames columns."
+            f"{listing(as_recorded(have))}. `--map FILE.json` renames columns; {_without(len(missing) == len(joints))}."
         )
-    for quantity in ("dq", "ddq"):
+    used = DERIVED[:1] if reading.mending.derive else DERIVED
+    for quantity in used[1:]:
         table.require_same(quantity, have, optional=True)
     unmoved = [joint for joint in reading.passive if joint not in table.joints("tau")]
     table.require_same("tau", [joint for joint in have if joint not in unmoved], optional=True)
     time = table.stamps(reading.rate, gaps=True)
-    q, dq, ddq = (table.values(quantity, joints, gaps=True) for quantity in DERIVED)
+    q, dq, ddq = (table.values(quantity, joints, gaps=True) if quantity in used else None for quantity in DERIVED)
     assert q is not None  # joints are among those with positions
     driven = [joint for joint in joints if joint not in unmoved]
     signal = choose(str(path), _signals(table, driven) if driven else [], reading.torque)
     tau: FloatArray | None = None
     strange = table.strangers(have)
-    notes: tuple[str, ...] = (f"left alone: {listing(strange)}, of joints without positions",) if strange else ()
+    notes = tuple(table.notes)
+    notes += (f"left alone: {listing(strange)}, of joints without positions",) if strange else ()
     if signal is not None:
         tau = np.zeros((len(q), len(joints)))
         for joint in driven:
@@ -158,6 +160,11 @@ def _from_table(path: str | Path, joints: Sequence[str], reading: Reading) -> Re
     if turn is not None and reading.mending.sort:
         turn = turn[order]
     return Recording(str(path), time, tuple(joints), q, dq, ddq, tau, (), notes, turn=turn)
+
+
+def _without(all_of_them: bool) -> str:
+    """What to do about joints without columns."""
+    return "a recording of another robot: leave it out" if all_of_them else "a joint without a column has to be recorded"
 
 
 def _signals(table: Table, joints: Sequence[str]) -> list[str]:

@@ -53,7 +53,7 @@ def test_a_run_ends_where_the_goal_is_reached_and_at_rest() -> None:
 
 
 def test_a_goal_is_taken_at_its_speed() -> None:
-    reference = GoalReference(np.array([0.4, np.nan]), 0.5)
+    reference = GoalReference(np.array([0.4, np.nan]), 0.5, profile="ramp")
     assert reference.takes(np.array([0.0, 9.0])) == pytest.approx(0.8)
     reference.start(np.array([0.0, 0.7]))
     assert reference.target.tolist() == [0.4, 0.7]

@@ -109,7 +109,7 @@ def test_a_trunk_is_turned_by_its_flap() -> None:
 def test_the_way_of_a_turn_is_about_one_axis() -> None:
     start, rng = position(np.random.default_rng(1), 2), np.random.default_rng(2)
     goal = position(rng, 2)
-    reference = GoalReference(goal, 0.5, True)
+    reference = GoalReference(goal, 0.5, True, "ramp")
     reference.start(start)
     takes = reference.takes(start)
     angle = float(2 * np.arccos(abs(goal[3:7] @ start[3:7])))

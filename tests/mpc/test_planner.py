@@ -300,7 +300,7 @@ def test_the_tip_alone_leads_the_arm() -> None:
 
 
 def test_references() -> None:
-    goal = GoalReference(np.array([1.0, np.nan]), 0.5)
+    goal = GoalReference(np.array([1.0, np.nan]), 0.5, profile="ramp")
     goal.start(np.array([0.0, 0.3]))
     P, PD = goal.at(np.array([-1.0, 0.0, 1.0, 3.0]))
     np.testing.assert_allclose(P, [[0, 0.3], [0, 0.3], [0.5, 0.3], [1.0, 0.3]])
