@@ -51,10 +51,12 @@ def judged(kind: Kind, robot: Path, folder: Path) -> Verdict:
             break
         if kind.mend is not None:
             words = kind.mend(folder, words, told[0])
+        elif kind.cure.startswith("--fit …,"):
+            fit = ",".join([fit, *dict.fromkeys(m[0].partition(",")[2] for m in told)])
         elif kind.cure.startswith("Try ") and kind.cure.endswith(" in --fit"):
             fit = ",".join([fit, *(m[0].split()[1] for m in told)])
         else:
-            words = [*words, *(word for m in dict.fromkeys(m[0] for m in told) for word in m.split())]
+            words = [*words, *(word.rstrip(";,") for m in dict.fromkeys(m[0] for m in told) for word in m.split())]
         code, cured, found = run(robot, folder, words, fit)
     wrong = f"exit code {code} after the cure" if code else off(kind, found)
     if not wrong and matches(kind.says, cured):

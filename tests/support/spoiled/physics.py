@@ -56,7 +56,7 @@ ELSE = tuple(f"{kind}.{j}" for kind in ("friction.coulomb", "friction.viscous") 
 
 KINDS = [
     Kind(G, "a load at the tip", changed(same, Plant(load=0.8)), "it carried 0.8 kg at its tip", "Try payload in --fit", cheap=True),
-    Kind(G, "a load taken up on the way", changed(same, Plant(load=1.0, since=16.0)), "a load were taken up or set down at about … s (", "Cut the recording there, and fit its parts apart", mend=parts),
+    Kind(G, "a load taken up on the way", changed(same, Plant(load=1.0, since=16.0)), "a load were taken up or set down at about … s (", "--cut …"),
     Kind(G, "a hand that the description has and the arm has not", changed(same, Plant(lighter=0.6)), "masses, centres of mass or inertias were not the description's", "Try inertials in --fit", truth=NO_OFFSET),
     Kind(G, "the base is tilted by 5°", changed(same, Plant(tilt=np.radians(5.0))), "its base were tilted", "Try gravity_direction in --fit"),
     Kind(G, "a brake that holds a joint for 6 s", changed(same, Plant(braked=(12.0, 18.0))), "shoulder … stood still … for … s from … s on", "cut", mend=cut),

@@ -159,8 +159,8 @@ NO_OFFSET = tuple(f"friction.{kind}.{joint}" for kind in ("coulomb", "viscous") 
 NOT_SHOULDER = tuple(f"{kind}.{joint}" for kind in ("friction.coulomb", "friction.viscous", "torque_offset") for joint in ("waist", "elbow")) + ("friction.coulomb.shoulder", "friction.viscous.shoulder")
 
 KINDS = [
-    Kind(G, "a torque stuck for 7 s", changed(stuck("tau", 2)), "elbow: its torque stays at …: stuck?", "cut these samples out of the file", mend=lambda f, w, m: w, cheap=True),
-    Kind(G, "an encoder stuck for 7 s", changed(stuck("q", 2)), "elbow: q stands still", "cut it out of the file"),
+    Kind(G, "a torque stuck for 7 s", changed(stuck("tau", 2)), "elbow: its torque stays at …: stuck?", "--cut …", cheap=True),
+    Kind(G, "an encoder stuck for 7 s", changed(stuck("q", 2)), "elbow: q stands still", "--cut …"),
     Kind(G, "torques that are never set", changed(constant), "the torque of waist is constant (0)", "--torque chooses another signal", mend=lambda f, w, m: [*w, "--torque", "measured_effort"]),
     Kind(G, "a torque with spikes", changed(spikes("tau", 1, 60.0)), "shoulder: its torque jumps for single samples 60 times", "--despike", cheap=True),
     Kind(G, "positions with spikes", changed(spikes("q", 2, 0.7)), "elbow: its position jumps for single samples 60 times", "--despike"),
@@ -171,7 +171,7 @@ KINDS = [
     Kind(G, "positions in steps of 0.5°", changed(rounded("q", np.radians(0.5))), loose=2.0),
     Kind(G, "rates in steps of 0.05 rad/s", changed(rounded("dq", 0.05)), loose=2.0),
     Kind(G, "noise of 0.5 N·m on torques", changed(noisy("tau", 0.5)), loose=3.0),
-    Kind(G, "noise of 0.2 rad/s on rates", changed(noisy("dq", 0.2)), "noise", "--rates positions"),
+    Kind(G, "noise of 0.2 rad/s on rates", changed(noisy("dq", 0.2)), "noise of its rates", "--rates positions"),
     Kind(G, "noise of 0.01 rad on positions", changed(noisy("q", 0.01)), loose=2.0),
     Kind(G, "NaN in a torque", words_for("NaN"), noted=LOST),
     Kind(G, "inf in a position", words_for("inf", columns=("q_waist",)), noted=LOST),
@@ -180,17 +180,17 @@ KINDS = [
     Kind(G, "words for a missing number (null)", words_for("null", columns=("dq_waist", "tau_elbow")), noted=LOST),
     Kind(G, "#DIV/0! of a spreadsheet", words_for("#DIV/0!"), noted=LOST),
     Kind(G, "stamps are missing now and then", words_for("", columns=("time",)), noted=LOST),
-    Kind(G, "a torque sensor that saturates", changed(clipped(0.9)), "shoulder: its torque is at its largest value", "--drop-saturated"),
+    Kind(G, "a torque sensor that saturates", changed(clipped(0.9)), "shoulder: its torque is at its largest value", "--cut …"),
     Kind(G, "rates of a slow filter (1 Hz)", changed(smoothed("dq", 1.0)), "dq … the slope of q", "--rates positions"),
     Kind(G, "rates of a filter (3 Hz)", changed(smoothed("dq", 3.0)), "dq comes … ms after the slope of q", "--rates positions"),
     Kind(G, "rates 50 ms late", changed(late("dq", 0.05)), "dq comes … ms after the slope of q", "--rates positions"),
     Kind(G, "rates 50 ms early", changed(late("dq", -0.05)), "dq comes … ms before the slope of q", "--rates positions"),
     Kind(G, "torques 20 ms late", changed(late("tau", 0.02)), "reads as if it had a delay of", "Try sensor.delay.… in --fit"),
     Kind(G, "torques 100 ms late", changed(late("tau", 0.1)), "its torque comes 100 ms after the motion", "--fit …,sensor.delay.…"),
-    Kind(G, "one torque 60 ms early", changed(late("tau", -0.06, 1)), "shoulder: its torque comes … ms before the motion", "--early shoulder=…"),
-    Kind(G, "torques of a filter (3 Hz)", changed(smoothed("tau", 3.0)), "its torque comes … after the motion", "--fit …,sensor.delay.…"),
+    Kind(G, "one torque 60 ms early", changed(late("tau", -0.06, 1)), "shoulder: its torque comes … ms before the motion", "--fit …,sensor.delay.…"),
+    Kind(G, "torques of a filter (3 Hz)", changed(smoothed("tau", 3.0)), "reads as if it had a delay of", "Try sensor.delay.… in --fit", loose=3.0),
     Kind(G, "a torque's zero that drifts", changed(drifting(0.05)), "shoulder reads as if its torque's zero drifted", "--drift …"),
-    Kind(G, "a torque's zero that steps", changed(stepping(1.0)), "shoulder reads as if its torque's zero", "Cut the recording there", truth=NO_OFFSET),
+    Kind(G, "a torque's zero that steps", changed(stepping(1.0)), "shoulder reads as if its torque's zero", "--cut …", truth=NO_OFFSET),
     Kind(G, "another zero of a torque in each log", zeros_apart, "shoulder reads as if its torque's zero were another one in each recording", "Fit the recordings apart", mend=lambda f, w, m: w[:1]),
 ]  # fmt: skip
 assert Array

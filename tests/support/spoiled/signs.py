@@ -77,6 +77,11 @@ def torques_as(*names: str) -> Spoil:
     return changed(change, without=tuple(f"tau_{joint}" for joint in JOINTS))
 
 
+def turned(folder: Path, words: list[str], said: re.Match[str]) -> list[str]:
+    """Without the turns; what is said then, whole turns that are left, is done too."""
+    return [*words, "--unwrap", "--shift", f"q_shoulder={-math.tau:.9g}"]
+
+
 KINDS = [
     Kind(S, "a torque's sign", changed(times(-1.0, "tau", joint=1)), "shoulder: its torque has the wrong sign", "--flip shoulder", cheap=True),
     Kind(S, "all torques' signs", changed(times(-1.0, "tau")), "its torque has the wrong sign", "--flip …"),
@@ -86,7 +91,7 @@ KINDS = [
     Kind(S, "the sign of a joint's positions", changed(times(-1.0, "q", joint=2)), "elbow: dq is -1 times the slope of q, reversed in sign", "--scale q_elbow=-1"),
     Kind(S, "the sign of a vertical joint's torque", changed(times(-1.0, "tau", joint=0)), "waist: its torque has the wrong sign", "--flip waist"),
     Kind(O, "torques of two joints exchanged", changed(exchanged("tau")), "shoulder: its torque and that of elbow look exchanged", "--map FILE.json with …}", mend=lambda f, w, m: mapped()(f, w, re.match("(.*)", m[1] + "}") or m)),
-    Kind(O, "all columns of two joints exchanged", changed(exchanged("q", "dq", "tau")), "shoulder and elbow look exchanged", "--map FILE.json with …}", mend=lambda f, w, m: mapped()(f, w, re.match("(.*)", m[1] + "}") or m)),
+    Kind(O, "all columns of two joints exchanged", changed(exchanged("q", "dq", "tau")), "all columns of shoulder and elbow look exchanged", "--map FILE.json with …}", mend=lambda f, w, m: mapped()(f, w, re.match("(.*)", m[1] + "}") or m)),
     Kind(O, "rates of two joints exchanged", changed(exchanged("dq")), "dq has nothing to do with the slope of q", "--rates positions"),
     Kind(O, "joints have other names", changed(lambda t: t, renamed={f"{k}_{j}": f"{k}_{o}" for k in ("q", "dq", "tau") for j, o in zip(JOINTS, OTHER, strict=True)}),
          "no columns for the joints waist, shoulder, elbow; it has j1, j2, j3", "--map FILE.json",
@@ -96,12 +101,12 @@ KINDS = [
     Kind(O, "columns in another order", by_last_column),
     Kind(O, "rates are missing", changed(lambda t: t, without=tuple(f"dq_{j}" for j in JOINTS)), noted="no dq columns"),
     Kind(O, "one joint's rates are missing", changed(lambda t: t, without=("dq_elbow",)), "dq_elbow are missing", "--rates positions"),
-    Kind(O, "one joint's positions are missing", changed(lambda t: t, without=("q_elbow",)), "no columns for the joints elbow", "record", mend=one_of_two),
+    Kind(O, "one joint's positions are missing", changed(lambda t: t, without=("q_elbow",)), "no columns for the joints elbow", "a joint without a column has to be recorded", mend=one_of_two),
     Kind(O, "columns of other joints and quantities beside", changed(more(q_gripper=0.0, dq_gripper=0.0, tau_gripper=0.0, temperature=40.0))),
     Kind(O, "desired torques beside measured ones", changed(more(tau_des1=0.0)), noted="left alone: tau_des1"),
     Kind(O, "a column twice", twice, "appear more than once", "keep one", mend=one_of_two),
     Kind(O, "two signals that may be the torque", torques_as("actual_effort", "commanded_effort"), "2 signals that may be the torque", "--torque FIELD", mend=lambda f, w, m: [*w, "--torque", "actual_effort"]),
     Kind(O, "torques are called effort", torques_as("effort"), noted="torque from effort"),
     Kind(O, "a joint without ends wrapped at ±π", changed(wrapped(0, -math.pi)), noted="steps of 2π are taken out", cheap=True),
-    Kind(O, "a joint with ends wrapped at 0 and 2π", changed(wrapped(1, 0.0)), "of a turn of 2π", "--unwrap"),
+    Kind(O, "a joint with ends wrapped at 0 and 2π", changed(wrapped(1, 0.0)), "of a turn of 2π", "--unwrap", mend=turned),
 ]  # fmt: skip
