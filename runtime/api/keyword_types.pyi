@@ -57,7 +57,7 @@ class IdentifyHow(TypedDict, total=False):
     shift: Mapping[str, float]
     despike: bool
     sort: bool
-    cut: Spans
+    cut: tuple[tuple[str, float, float], ...]
     drift: Mapping[str, float]
     cutoff: float | None
     trim: float

@@ -43,8 +43,8 @@ class LogWords(MendWords):
 
     def reading(self, logs: Sequence[str] = ()) -> Reading:
         """How files are read; reads that of --map. --cut names some of the `logs`."""
-        from diffpbd.runtime.logs.cutting import expect_files
         from diffpbd.runtime.logs.csv import read_column_map
+        from diffpbd.runtime.logs.cutting import expect_files
         from diffpbd.runtime.logs.recording import Reading
 
         if self.cut:

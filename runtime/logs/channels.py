@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,8 @@ MOST_CUTS = 12
 """[1] Runs of samples that a message names."""
 QUANTISED = 0.2
 """[1] Different values of a channel, as part of its samples, below which it has steps: runs at one value are then usual."""
+FEWEST = 3
+"""[1] Spikes of a position or a rate from which these are no impacts."""
 OFTENER = 3.0
 """[1] Samples at the largest value over those at the value that is next in number, from which steps are no reason for them."""
 
@@ -28,7 +31,7 @@ OFTENER = 3.0
 def examine_motion(r: Recording) -> tuple[Recording, list[Finding]]:
     """Spikes of positions and rates, and the recording without them, by which the rest is judged."""
     found: list[Finding] = []
-    changed = {}
+    changed: dict[str, Any] = {}
     for field, word in (("q", "position"), ("dq", "rate")):
         values = getattr(r, field)
         if values is None or len(r) < 2:
@@ -90,6 +93,9 @@ def _stuck(r: Recording, k: int) -> list[Finding]:
     long = [
         (a, b) for a, b in edges.tolist() if r.time[b] - r.time[a] > STUCK and float(np.ptp(q[a : b + 1])) > STUCK_WAY
     ]
+    if long and len(np.unique(tau)) < QUANTISED * len(tau):  # such runs are usual
+        spans = sorted(r.time[b] - r.time[a] for a, b in edges.tolist())
+        long = [run for run in long if len(spans) < 2 or r.time[run[1]] - r.time[run[0]] > OFTENER * spans[-2]]
     if not long:
         return []
     a, b = max(long, key=lambda run: r.time[run[1]] - r.time[run[0]])
@@ -102,7 +108,7 @@ def _stuck(r: Recording, k: int) -> list[Finding]:
 
 def _spikes(r: Recording, k: int, values: npt.NDArray[np.float64], word: str, grave: bool = False) -> list[Finding]:
     at = np.flatnonzero(spikes_of(values))
-    if not len(at):
+    if len(at) < (FEWEST if grave else 1):
         return []
     worst = float(np.abs(values - smooth_of_spikes(values))[at].max())
     what = f"its {word} jumps for single samples {len(at)} times, by up to {worst:.3g}, first at {r.time[at[0]]:.6g} s"

@@ -50,7 +50,12 @@ def _speed(rates: Sequence[Rates | None], step: float) -> list[Finding]:
     ratios = np.array([rate.ratio for rate in told])
     middle = float(np.median(ratios))
     named = any(abs(middle / ratio - 1.0) < CLOSE for ratio in NAMED_RATIOS)
-    if not 1.0 / FARTHEST < middle < FARTHEST or named or abs(middle - 1.0) < CLOCK or bool((np.abs(ratios / middle - 1.0) > ALIKE).any()):
+    if (
+        not 1.0 / FARTHEST < middle < FARTHEST
+        or named
+        or abs(middle - 1.0) < CLOCK
+        or bool((np.abs(ratios / middle - 1.0) > ALIKE).any())
+    ):
         return []
     what = (
         f"dq is {middle:.4g} times the slope of q at each of {len(told)} joints: the clock counts {middle:.4g} s for each "

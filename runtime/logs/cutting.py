@@ -71,7 +71,9 @@ def cut_out(r: Recording, spans: Spans) -> Recording:
     if not len(keep):
         raise InputError(f"{r.path}: --cut leaves none of its {len(r)} samples.")
     breaks = {int(b) for b in np.searchsorted(keep, r.breaks)} | set((np.flatnonzero(np.diff(keep) > 1) + 1).tolist())
-    blocks = {name: values[keep] for name in ("q", "dq", "ddq", "tau", "turn") if (values := getattr(r, name)) is not None}
+    blocks = {
+        name: values[keep] for name in ("q", "dq", "ddq", "tau", "turn") if (values := getattr(r, name)) is not None
+    }
     return replace(
         r, time=r.time[keep], breaks=tuple(sorted(b for b in breaks if 0 < b < len(keep))),
         notes=(*r.notes, f"{len(r) - len(keep)} samples are cut out"), **blocks,

@@ -1,4 +1,4 @@
-"""The header and the rows of a table, from its text: comments, units and repeated headers left out, rows that were cut counted."""
+"""The header and the rows of a table, from its text, without comments, units and repeated headers; rows that were cut."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ MISSING: Final = frozenset(
     "na n/a #n/a nan null none nil missing - -- ? #div/0! #value! #ref! #num! inf -inf +inf infinity -infinity".split()
 )
 """Words of a cell, in small letters, that say that there is no number."""
-UNIT: Final = re.compile(r"\s*(\[[^\[\]]*\]|\s\((s|sec|ms|us|ns|rad|rad/s|rad/s[²2^]*|deg|deg/s|°|°/s|N·?m|Nm|N|A|m|m/s|mm)\))$")
+UNIT: Final = re.compile(
+    r"\s*(\[[^\[\]]*\]|\s\((s|sec|ms|us|ns|rad|rad/s|rad/s[²2^]*|deg|deg/s|°|°/s|N·?m|Nm|N|A|m|m/s|mm)\))$"
+)
 """A unit at the end of a column's name."""
 UNITS: Final = frozenset(
     "s sec ms us µs ns rad rad/s rad/s² rad/s^2 rad/s2 deg deg/s ° °/s n·m nm n.m n*m n a m m/s m/s² m/s^2 mm - 1".split()
@@ -90,7 +92,9 @@ def _even(path: str | Path, header: list[str], rows: list[list[str]], notes: lis
         raise InputError(wrong_row(path, k, wrong[k], len(header)) + hint)
     if wrong:
         k = min(wrong)
-        notes.append(f"{len(wrong)} rows have another number of values than the header, first sample {k + 1} with {wrong[k]}")
+        notes.append(
+            f"{len(wrong)} rows have another number of values than the header, first sample {k + 1} with {wrong[k]}"
+        )
         rows = [["nan"] * len(header) if j in wrong else row for j, row in enumerate(rows)]
     return Lines(header, rows, wrong, notes, hint)
 

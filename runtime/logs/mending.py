@@ -17,10 +17,11 @@ from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.names import hint
 from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.folder.manifest import Joint
-from diffpbd.runtime.logs.cutting import Spans, spans_of
+from diffpbd.runtime.logs.cutting import spans_of
 
 __all__ = [
-    "QUANTITIES", "TIME_UNITS", "Mending", "expect_seconds", "mended", "smooth_of_spikes", "spikes_of", "unwrapped", "without_spikes",
+    "QUANTITIES", "TIME_UNITS", "Mending", "expect_seconds", "mended", "smooth_of_spikes", "spikes_of", "unwrapped",
+    "without_spikes",
 ]  # fmt: skip
 
 QUANTITIES = ("q", "dq", "ddq", "tau")
@@ -47,9 +48,10 @@ class Mending:
     of every joint (True), of none (False), or of joints without ends (None). `flip`: joints whose torque changes its sign.
     `scale`: factors by column (`dq_elbow`) or quantity (`dq`). `drive_gain`: torque over motor current by joint, or for all
     under "". `derive`: rates from the positions, whatever the file says. `shift`: what is added to columns or quantities [rad,
-    m, N·m, N, s], after the factors. `despike`: single torque samples far from those around them get the median of these.
-    `sort`: rows of a table in the order of their stamps. `cut`: spans of time that are taken out of recordings. `drift`: what is
-    taken out of columns or quantities for each second since the first sample [N·m/s, …].
+    m, N·m, N, s], after the factors. `despike`: single samples of positions, rates and torques far from those around them get
+    the median of these. `sort`: rows of a table in the order of their stamps. `cut`: spans of time that are taken out: a file's
+    name, from, to [s since its first sample]. `drift`: what is taken out of columns or quantities for each second since then
+    [N·m/s, …].
     """
 
     degrees: bool = option("The log has hinges in degrees and degrees a second.", False)
@@ -75,7 +77,7 @@ class Mending:
     )  # fmt: skip
     despike: bool = option("Remove single outliers from positions, rates and torques.", False)
     sort: bool = option("Sort the rows of a table by their time stamps.", False)
-    cut: Spans = option(
+    cut: tuple[tuple[str, float, float], ...] = option(
         "Cut this span out of a log, in seconds since its first sample; repeatable.", (), metavar="FILE=FROM:TO",
         many=True, parse=lambda words: spans_of(words),
     )  # fmt: skip

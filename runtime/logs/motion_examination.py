@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Protocol
 
 import numpy as np
@@ -30,13 +31,27 @@ UNITS = {math.tau: "revolutions", math.radians(1.0): "degrees", 1e-3: "thousandt
 
 
 class Motion(Protocol):
-    """q, dq, ddq, the rigid body's torque u and the measured tau (samples, n)."""
+    """Arrays (samples, n)."""
 
-    q: FloatArray
-    dq: FloatArray
-    ddq: FloatArray
-    u: FloatArray
-    tau: FloatArray
+    @property
+    def q(self) -> FloatArray:
+        """Positions [rad or m]."""
+
+    @property
+    def dq(self) -> FloatArray:
+        """Rates."""
+
+    @property
+    def ddq(self) -> FloatArray:
+        """Accelerations."""
+
+    @property
+    def u(self) -> FloatArray:
+        """The rigid body's torques by the description [N·m or N]."""
+
+    @property
+    def tau(self) -> FloatArray:
+        """Measured torques [N·m or N]."""
 
 
 Unexplained = Callable[[FloatArray, FloatArray, FloatArray, FloatArray | None], float]
@@ -113,7 +128,7 @@ def _ways(robot: Robot, plain: _Reading, judged: Sequence[int], before: float) -
         )  # fmt: skip
     if before < POOR:
         return
-    for i, j in ((i, j) for i in range(robot.n) for j in range(i + 1, robot.n)):
+    for i, j in combinations(range(robot.n), 2):
         order = list(plain.order)
         order[i], order[j] = j, i
         what = f"all columns of {names[i]} and {names[j]} look exchanged"

@@ -93,7 +93,9 @@ def _expect_arrays(path: str | Path, data: bytes) -> None:
     if any(name.startswith("xl/") for name in inside):
         raise InputError(f"{path} is a workbook of a spreadsheet; save it as CSV there.")
     if not all(name.endswith(".npy") for name in inside):
-        raise InputError(f"{path} is a ZIP archive of {listing(inside)}; unpack it, and give the recording that is in it.")
+        raise InputError(
+            f"{path} is a ZIP archive of {listing(inside)}; unpack it, and give the recording that is in it."
+        )
 
 
 def _names(path: str | Path, key: str, values: Any) -> list[str]:

@@ -137,7 +137,9 @@ def compare_rates(r: Recording, rates: Sequence[Rates | None], wrong: Set[str] =
         if rate.ratio == 0.0 or rate.related < RELATED:
             grave = True
             if r.dq is not None and np.ptp(r.dq[:, k]) == 0.0:
-                what = f"dq is {r.dq[0, k] + 0.0:g} in all samples, ratio 0 to the slope of q, which is {rate.speed:.3g}"
+                what = (
+                    f"dq is {r.dq[0, k] + 0.0:g} in all samples, ratio 0 to the slope of q, which is {rate.speed:.3g}"
+                )
                 grave = step < POSES
                 what += "" if grave else "; poses held one after the other?"
             else:

@@ -162,9 +162,23 @@ def _from_table(path: str | Path, joints: Sequence[str], reading: Reading) -> Re
     return Recording(str(path), time, tuple(joints), q, dq, ddq, tau, (), notes, turn=turn)
 
 
+def _expect_one_clock(r: Recording) -> None:
+    """Refuse rows of which some have the torques and others the rest."""
+    if r.tau is None:
+        return
+    read, moved = (np.isfinite(values).all(axis=1) for values in (r.tau, r.q))
+    if read.any() and moved.any() and not (read & moved).any():
+        raise InputError(
+            f"{r.path}: positions ({moved.sum()} rows) and torques ({read.sum()} rows) stand in different rows, as of two "
+            "clocks; interpolate the torques at the stamps of the positions (numpy.interp), and write both into the same rows."
+        )
+
+
 def _without(all_of_them: bool) -> str:
     """What to do about joints without columns."""
-    return "a recording of another robot: leave it out" if all_of_them else "a joint without a column has to be recorded"
+    return (
+        "a recording of another robot: leave it out" if all_of_them else "a joint without a column has to be recorded"
+    )
 
 
 def _signals(table: Table, joints: Sequence[str]) -> list[str]:
@@ -197,6 +211,7 @@ def _cleaned(r: Recording) -> Recording:
     expect_stamps(r.path, r.time, columns)
     found = clean(r.time, columns)
     if not len(found.keep):
+        _expect_one_clock(r)
         raise InputError(f"{r.path}: no sample can be used: {'; '.join(found.notes)}.")
     kept = {name: values[found.keep] for name, values in blocks.items()}
     if r.turn is not None:

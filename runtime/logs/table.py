@@ -18,6 +18,8 @@ from diffpbd.runtime.logs.mending import expect_seconds
 
 __all__ = ["PATH", "RATES", "TIME_NAMES", "TURN", "Table", "as_recorded", "expect_columns"]
 
+ROUNDED = 0.6
+"""[1] The same as part of the step that stamps are rounded to."""
 OFF = 0.06
 """[s] From even steps to stamps that --rate replaces: stamps rounded to 0.1 s are 0.05 s off."""
 TIME_NAMES = ("time", "t")
@@ -62,7 +64,9 @@ def even_stamps(path: str | Path, stamps: FloatArray, even: FloatArray) -> Float
     off = stamps[there] - even[there]
     middle = 0.5 * (float(off.max()) + float(off.min())) if there.any() else 0.0
     farthest = float(np.abs(off - middle).max(initial=0.0))
-    if farthest > OFF:
+    steps = np.diff(stamps[there])
+    grain = float(np.median(steps[steps > 0.0])) if (steps == 0.0).mean() > 0.5 and (steps > 0.0).any() else 0.0
+    if farthest > max(OFF, ROUNDED * grain):
         span = float(np.ptp(stamps[there]))
         told = f"{(len(stamps) - 1) / span:.6g} Hz on average" if span > 0.0 else "no rate"
         raise InputError(
@@ -227,7 +231,8 @@ class Table(ABC):
             except InputError:
                 continue
             if len(steps) > 1 and (steps > 0.0).all() and (steps != 1.0).any():
-                return f"if it is {name}, --map FILE.json with {json.dumps({name: 'time'}, ensure_ascii=False)} renames it; else "
+                renamed = json.dumps({name: "time"}, ensure_ascii=False)
+                return f"if it is {name}, --map FILE.json with {renamed} renames it; else "
         return ""
 
     def bad(self, name: str, sample: int, expected: str = "a finite number") -> InputError:

@@ -71,9 +71,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Plant:
-    """What is other than the description: a load [kg] at the tip from a time [s] on, the last link's mass as a factor, the base's
-    tilt [rad] about its y, a joint that is braked from one time to another [s], a wall that the elbow leans on beyond an angle
-    [rad] in a span of time [s], and the highest speed of the motion as a factor."""
+    """What is other than the description: a load [kg] at the tip from a time [s] on, the last link's mass as a factor, the
+    base's tilt [rad] about its y, a span of time [s] in which the shoulder is braked, one in which the elbow leans on
+    something, the speed of the motion as a factor, and whether it rests in its first and last six seconds."""
 
     load: float = 0.0
     since: float = 0.0
@@ -82,9 +82,10 @@ class Plant:
     braked: tuple[float, float] | None = None
     leans: tuple[float, float] | None = None
     faster: float = 1.0
+    rests: bool = False
 
 
-def recorded(plant: Plant = Plant(), seed: int = 2) -> Table:  # noqa: B008
+def recorded(plant: Plant = Plant(), seed: int = 2) -> Table:
     """As the sensors show it, with white noise; another set of sines by each seed."""
     time, q, dq, tau = _simulated(plant, seed)
     noise = np.random.default_rng(100 + seed).standard_normal((3, *q.shape))
@@ -93,12 +94,19 @@ def recorded(plant: Plant = Plant(), seed: int = 2) -> Table:  # noqa: B008
 
 def _models(plant: Plant) -> tuple[pin.Model, pin.Model]:
     """Before and after the load is taken up."""
-    before, after = (pin.buildModelFromXML(URDF.replace("continuous", "revolute").replace(
-        '<limit effort="60" velocity="4"/>', '<limit lower="-9" upper="9" effort="60" velocity="4"/>')) for _ in range(2))
+    before, after = (
+        pin.buildModelFromXML(
+            URDF.replace("continuous", "revolute").replace(
+                '<limit effort="60" velocity="4"/>', '<limit lower="-9" upper="9" effort="60" velocity="4"/>'
+            )
+        )
+        for _ in range(2)
+    )
     for model in (before, after):
         model.gravity.linear = 9.81 * np.array([np.sin(plant.tilt), 0.0, -np.cos(plant.tilt)])
-        model.inertias[3] = pin.Inertia(plant.lighter * model.inertias[3].mass, model.inertias[3].lever,
-                                        plant.lighter * model.inertias[3].inertia)
+        model.inertias[3] = pin.Inertia(
+            plant.lighter * model.inertias[3].mass, model.inertias[3].lever, plant.lighter * model.inertias[3].inertia
+        )
     after.inertias[3] += pin.Inertia(plant.load, TIP, np.zeros((3, 3)))
     return before, after
 
@@ -110,10 +118,22 @@ def _goal(plant: Plant, seed: int) -> Callable[[float], tuple[Array, Array, Arra
     size = 0.5 * plant.faster / omega
 
     def goal(t: float) -> tuple[Array, Array, Array]:
-        s, c = size * np.sin(omega * t + phase), size * np.cos(omega * t + phase)
-        return middle + s.sum(axis=0), (omega * c).sum(axis=0), -(omega**2 * s).sum(axis=0)
+        way, rate, acceleration = _pace(t) if plant.rests else (t, 1.0, 0.0)
+        s, c = size * np.sin(omega * way + phase), size * np.cos(omega * way + phase)
+        slope = (omega * c).sum(axis=0)
+        return middle + s.sum(axis=0), rate * slope, acceleration * slope - rate**2 * (omega**2 * s).sum(axis=0)
 
     return goal
+
+
+def _pace(t: float) -> tuple[float, float, float]:
+    """Where on its way [s] a motion is that starts at 6 s and stops 6 s before the end, within 2 s each, its pace and the
+    slope of that."""
+    early, late = np.clip(t - 6.0, 0.0, 2.0), np.clip(SECONDS - 6.0 - t, 0.0, 2.0)
+    begun, left = (0.5 * own - np.sin(np.pi * own / 2.0) / np.pi for own in (early, late))
+    way = begun + np.clip(t - 8.0, 0.0, SECONDS - 16.0) + 1.0 - left
+    pace = (0.5 - 0.5 * np.cos(np.pi * early / 2.0)) * (0.5 - 0.5 * np.cos(np.pi * late / 2.0))
+    return float(way), float(pace), float(np.pi / 4.0 * (np.sin(np.pi * early / 2.0) - np.sin(np.pi * late / 2.0)))
 
 
 @cache
@@ -154,8 +174,15 @@ def _simulated(plant: Plant, seed: int) -> tuple[Array, Array, Array, Array]:
     return time, out[:, :3], out[:, 3:6], out[:, 6:]
 
 
-def written(path: Path, table: Table, *, without: tuple[str, ...] = (), renamed: dict[str, str] | None = None,
-            mark: str = ",", digits: str = "%.10g") -> Path:
+def written(
+    path: Path,
+    table: Table,
+    *,
+    without: tuple[str, ...] = (),
+    renamed: dict[str, str] | None = None,
+    mark: str = ",",
+    digits: str = "%.10g",
+) -> Path:
     """As CSV."""  # fmt: skip
     columns = {name: values for name, values in table.columns().items() if name not in without}
     header = mark.join((renamed or {}).get(name, name) for name in columns)

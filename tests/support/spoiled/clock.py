@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,8 +9,9 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import numpy as np
+
 from support.spoiled.arm import Array, Plant, Table, recorded, written
-from support.spoiled.kind import Kind, changed
+from support.spoiled.kind import Kind, changed, mapped
 
 G = "clock"
 EPOCH = 1_785_000_000.0
@@ -105,12 +105,6 @@ def recorded_faster(folder: Path, words: list[str], said: re.Match[str]) -> list
     return [str(written(folder / "again.csv", recorded(Plant(faster=2.0))))] if float(said[1]) <= 100.0 else words
 
 
-def renamed(folder: Path, words: list[str], said: re.Match[str]) -> list[str]:
-    path = folder / "map.json"
-    path.write_text(said[1])
-    return [*words, "--map", str(path)]
-
-
 def merged(folder: Path) -> list[str]:
     """Positions and rates by one clock, torques by another, rows of both as they came."""
     t = recorded()
@@ -135,55 +129,113 @@ def one_clock(folder: Path, words: list[str], said: re.Match[str]) -> list[str]:
     return [str(folder / "one.csv")]
 
 
-def shifted_torque_clock(t: Table) -> Table:
-    """The torque's clock gains a part in a hundred."""
-    tau = np.column_stack([np.interp(t.time * 0.99, t.time, c) for c in t.tau.T])
-    return replace(t, tau=tau)
-
-
 KINDS = [
-    Kind(G, "--rate of a log without stamps is half of its own", changed(lambda t: t, None, "--rate", "50", without=("time",)),
-         "at each of 3 joints: the clock counts …", "--rate … if", mend=lambda f, w, m: [w[0], "--rate", m[1]], cheap=True),
+    Kind(
+        G,
+        "--rate of a log without stamps is half of its own",
+        changed(lambda t: t, None, "--rate", "50", without=("time",)),
+        "at each of 3 joints: the clock counts …",
+        "--rate … if",
+        mend=lambda f, w, m: [w[0], "--rate", m[1]],
+        cheap=True,
+    ),
     Kind(G, "twice too fast", changed(stamps(lambda t: 0.5 * t)), "the clock counts …", "--scale time=…"),
     Kind(G, "8 % too slow", changed(stamps(lambda t: 1.08 * t)), "the clock counts …", "--scale time=…"),
-    Kind(G, "no stamps", changed(lambda t: t, without=("time",)), "no column time or t", "--rate HZ",
-         mend=lambda f, w, m: [*w, "--rate", "100"]),
+    Kind(
+        G,
+        "no stamps",
+        changed(lambda t: t, without=("time",)),
+        "no column time or t",
+        "--rate HZ",
+        mend=lambda f, w, m: [*w, "--rate", "100"],
+    ),
     Kind(G, "stamps since 1970 [s]", changed(stamps(lambda t: EPOCH + t), digits="%.15g")),
     Kind(G, "stamps since 1970 [ms]", epoch(10**3), "not in seconds?", "--time-unit …"),
     Kind(G, "stamps since 1970 [µs]", epoch(10**6), "not in seconds?", "--time-unit …"),
     Kind(G, "stamps since 1970 [ns]", epoch(10**9), "not in seconds?", "--time-unit …"),
     Kind(G, "stamps since the start [ms]", changed(stamps(lambda t: 1e3 * t)), "not in seconds?", "--time-unit …"),
     Kind(G, "stamps since the start [µs]", changed(stamps(lambda t: 1e6 * t)), "not in seconds?", "--time-unit …"),
-    Kind(G, "stamps since the start [ns]", changed(stamps(lambda t: 1e9 * t), digits="%.14g"), "not in seconds?", "--time-unit …"),
+    Kind(
+        G,
+        "stamps since the start [ns]",
+        changed(stamps(lambda t: 1e9 * t), digits="%.14g"),
+        "not in seconds?",
+        "--time-unit …",
+    ),
     Kind(G, "stamps are dates", dated),
-    Kind(G, "stamps rounded to 10 ms, at 250 Hz", changed(lambda t: stamps(lambda s: np.round(s, 2))(at_rate(250.0)(t))),
-         "rounded to 0.01 s", "--rate …"),
-    Kind(G, "stamps rounded to 10 ms, at 99 Hz", changed(lambda t: stamps(lambda s: np.round(s, 2))(at_rate(99.0)(t))),
-         "steps of … split it", "--bridge …"),
+    Kind(
+        G,
+        "stamps rounded to 10 ms, at 250 Hz",
+        changed(lambda t: stamps(lambda s: np.round(s, 2))(at_rate(250.0)(t))),
+        "rounded to 0.01 s",
+        "--rate …",
+    ),
+    Kind(
+        G,
+        "stamps rounded to 10 ms, at 99 Hz",
+        changed(lambda t: stamps(lambda s: np.round(s, 2))(at_rate(99.0)(t))),
+        "steps of … split it",
+        "--bridge …",
+    ),
     Kind(G, "stamps rounded to 100 ms", changed(stamps(lambda t: np.round(t, 1))), "rounded to 0.1 s", "--rate …"),
-    Kind(G, "stamps rounded to 1 s", changed(stamps(np.round)), "rounded to 1 s", "--rate …"),
+    Kind(
+        G,
+        "stamps rounded to 1 s",
+        changed(stamps(np.round)),
+        "rounded to 1 s",
+        "--rate … takes",
+        mend=lambda f, w, m: [*w, "--rate", m[1]],
+    ),
     Kind(G, "stamps of arrival, 1 ms late", changed(stamps(arrival(0.001))), noted="resampled"),
-    Kind(G, "stamps of arrival, 5 ms late", changed(stamps(arrival(0.005))), "steps of … split it", "--rate …"),
+    Kind(G, "stamps of arrival, 5 ms late", changed(stamps(arrival(0.005))), "steps of … split it", "--bridge …"),
     Kind(G, "rows shuffled", changed(order(lambda n: np.random.default_rng(0).permutation(n))), "no order?", "--sort"),
     Kind(G, "rows from the last to the first", changed(order(lambda n: np.arange(n)[::-1])), "no order?", "--sort"),
     Kind(G, "neighbouring rows exchanged, now and then", changed(order(swapped_pairs))),
     Kind(G, "every row twice", changed(order(every_row_twice)), noted="repeated stamp (3000)"),
     Kind(G, "a gap of 2 s", changed(order(without(1400, 200, 10**6))), noted="between 1 gaps"),
     Kind(G, "one sample in fifty lost", changed(order(without(30, 1, 50))), "steps of … split it", "--bridge …"),
-    Kind(G, "the clock starts again on the way", changed(stamps(lambda t: np.where(t > 14.0, t - 14.0, t))),
-         noted="time steps back 1 times"),
-    Kind(G, "the clock is set back by 0.3 s on the way", changed(stamps(lambda t: np.where(t > 14.0, t - 0.3, t))),
-         noted="time steps back 1 times"),
-    Kind(G, "the clock is set ahead by 5 s on the way", changed(stamps(lambda t: np.where(t > 14.0, t + 5.0, t))),
-         noted="between 1 gaps"),
+    Kind(
+        G,
+        "the clock starts again on the way",
+        changed(stamps(lambda t: np.where(t > 14.0, t - 14.0, t))),
+        noted="time steps back 1 times",
+    ),
+    Kind(
+        G,
+        "the clock is set back by 0.3 s on the way",
+        changed(stamps(lambda t: np.where(t > 14.0, t - 0.3, t))),
+        noted="time steps back 1 times",
+    ),
+    Kind(
+        G,
+        "the clock is set ahead by 5 s on the way",
+        changed(stamps(lambda t: np.where(t > 14.0, t + 5.0, t))),
+        noted="between 1 gaps",
+    ),
     Kind(G, "a stamp stays for 0.2 s", changed(stamps(standing)), noted="repeated stamp"),
     Kind(G, "stamps of zero now and then", changed(stamps(zeros)), noted="zero stamp"),
-    Kind(G, "too slow for the motion", slow_log(3.0, Plant(faster=2.0)), "is sampled at 3 Hz",
-         "record at a sampling rate of … Hz or more", mend=recorded_faster),
-    Kind(G, "torques in rows of their own, by another clock", merged, "stand in different rows",
-         "interpolate", mend=one_clock),
-    Kind(G, "the torque's clock gains 1 %", changed(shifted_torque_clock), "torque's clock", "--scale time=…"),
-    Kind(G, "the stamps' column is called timestamp", changed(lambda t: t, renamed={"time": "timestamp"}),
-         "no column time or t", "{\"timestamp\": \"time\"}", mend=lambda f, w, m: renamed(f, w, m)),
-]  # fmt: skip
-assert json
+    Kind(
+        G,
+        "too slow for the motion",
+        slow_log(3.0, Plant(faster=2.0)),
+        "is sampled at 3 Hz",
+        "record at a sampling rate of … Hz or more",
+        mend=recorded_faster,
+    ),
+    Kind(
+        G,
+        "torques in rows of their own, by another clock",
+        merged,
+        "stand in different rows",
+        "interpolate",
+        mend=one_clock,
+    ),
+    Kind(
+        G,
+        "the stamps' column is called timestamp",
+        changed(lambda t: t, renamed={"time": "timestamp"}),
+        "no column time or t",
+        '{"timestamp": "time"}',
+        mend=mapped({"timestamp": "time"}),
+    ),
+]

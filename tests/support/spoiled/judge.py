@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from click.testing import CliRunner
-from support.spoiled.arm import TRUTH
-from support.spoiled.kind import Kind, matches
 
 from diffpbd.runtime.cli import cli
+from support.spoiled.arm import TRUTH
+from support.spoiled.kind import Kind, matches
 
 __all__ = ["Verdict", "judged"]
 
@@ -54,12 +54,14 @@ def judged(kind: Kind, robot: Path, folder: Path) -> Verdict:
         elif kind.cure.startswith("--fit …,"):
             fit = ",".join([fit, *dict.fromkeys(m[0].partition(",")[2] for m in told)])
         elif kind.cure.startswith("Try ") and kind.cure.endswith(" in --fit"):
-            fit = ",".join([fit, *(m[0].split()[1] for m in told)])
+            fit = ",".join([fit, *dict.fromkeys(m[0].split()[1] for m in told)])
+        elif kind.cure.endswith(" in --fit"):
+            fit = ",".join([fit, *dict.fromkeys(m[0].split()[0] for m in told)])
         else:
             words = [*words, *(word.rstrip(";,") for m in dict.fromkeys(m[0] for m in told) for word in m.split())]
         code, cured, found = run(robot, folder, words, fit)
     wrong = f"exit code {code} after the cure" if code else off(kind, found)
-    if not wrong and matches(kind.says, cured):
+    if not wrong and fit == kind.fit and matches(kind.says, cured):
         wrong = "it still says so after the cure"
     return Verdict(wrong, output, cured)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from support.spoiled.arm import TRUTH, Plant, Table, recorded, written
 
-__all__ = ["Kind", "Spoil", "changed", "matches", "pattern"]
+__all__ = ["Kind", "Spoil", "changed", "mapped", "matches", "pattern"]
 
 Spoil = Callable[[Path], list[str]]
 """Writes recordings into a folder and returns the words of the command: LOGs, and options that belong to the mistake."""
@@ -40,12 +41,23 @@ class Kind:
 def pattern(text: str) -> re.Pattern[str]:
     """Of a part of an output in which … stands for anything, as short as it goes."""
     found = re.escape(text).replace("…", "(.*?)")
-    return re.compile(found + (r"(?=[\s),;:]|\.\s|\.$|$)" if found.endswith("(.*?)") else ""))
+    return re.compile(found + (r"(?=[\s),;]|\.\s|\.$|$)" if found.endswith("(.*?)") else ""))
 
 
 def matches(text: str, output: str) -> list[re.Match[str]]:
     """All places of an output."""
     return list(pattern(text).finditer(" ".join(output.split())))
+
+
+def mapped(names: dict[str, str] | None = None) -> Mend:
+    """A file of --map with the names that are known of the robot, or those that the message prints."""
+
+    def mend(folder: Path, words: list[str], said: re.Match[str]) -> list[str]:
+        path = folder / "map.json"
+        path.write_text(json.dumps(names) if names is not None else said[1])
+        return [*words, "--map", str(path)]
+
+    return mend
 
 
 def changed(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from scipy.signal import lfilter
-from support.spoiled.arm import JOINTS, RATE, Array, Table, recorded, written
+
+from support.spoiled.arm import JOINTS, RATE, Table, recorded, written
 from support.spoiled.kind import Kind, Spoil, changed
 
 G = "sensors"
@@ -21,24 +21,6 @@ def stuck(field: str, joint: int) -> Callable[[Table], None]:
         values[1000:1700, joint] = values[1000, joint]
 
     return change
-
-
-def cut(folder: Path, words: list[str], said: re.Match[str]) -> list[str]:
-    """Without the samples from a time on [s] for a while [s] that the message tells."""
-    (begin, span), table = _when(said), np.genfromtxt(words[0], delimiter=",", names=True)
-    keep = (table["time"] < begin - 0.02) | (table["time"] > begin + span + 0.02)
-    names = table.dtype.names
-    np.savetxt(folder / "cut.csv", np.column_stack([table[n][keep] for n in names]), delimiter=",", header=",".join(names), comments="")
-    return [str(folder / "cut.csv"), *words[1:]]
-
-
-def _when(said: re.Match[str]) -> tuple[float, float]:
-    span = re.search(r"for (\S+) s from (\S+) s on", said[0])
-    if span:
-        return float(span[2]), float(span[1])
-    span = re.search(r"from (\S+) to (\S+) s", said[0])
-    assert span, said[0]
-    return float(span[1]), float(span[2]) - float(span[1])
 
 
 def spikes(field: str, joint: int, size: float, count: int = 60) -> Callable[[Table], None]:
@@ -156,17 +138,66 @@ def all_of(*fields: str) -> tuple[str, ...]:
 
 LOST = "of 3000 samples are left out"
 NO_OFFSET = tuple(f"friction.{kind}.{joint}" for kind in ("coulomb", "viscous") for joint in JOINTS)
-NOT_SHOULDER = tuple(f"{kind}.{joint}" for kind in ("friction.coulomb", "friction.viscous", "torque_offset") for joint in ("waist", "elbow")) + ("friction.coulomb.shoulder", "friction.viscous.shoulder")
+NOT_SHOULDER = tuple(
+    f"{kind}.{joint}"
+    for kind in ("friction.coulomb", "friction.viscous", "torque_offset")
+    for joint in ("waist", "elbow")
+) + ("friction.coulomb.shoulder", "friction.viscous.shoulder")
 
 KINDS = [
-    Kind(G, "a torque stuck for 7 s", changed(stuck("tau", 2)), "elbow: its torque stays at …: stuck?", "--cut …", cheap=True),
+    Kind(
+        G,
+        "a torque stuck for 7 s",
+        changed(stuck("tau", 2)),
+        "elbow: its torque stays at …: stuck?",
+        "--cut …",
+        cheap=True,
+    ),
     Kind(G, "an encoder stuck for 7 s", changed(stuck("q", 2)), "elbow: q stands still", "--cut …"),
-    Kind(G, "torques that are never set", changed(constant), "the torque of waist is constant (0)", "--torque chooses another signal", mend=lambda f, w, m: [*w, "--torque", "measured_effort"]),
-    Kind(G, "a torque with spikes", changed(spikes("tau", 1, 60.0)), "shoulder: its torque jumps for single samples 60 times", "--despike", cheap=True),
-    Kind(G, "positions with spikes", changed(spikes("q", 2, 0.7)), "elbow: its position jumps for single samples 60 times", "--despike"),
-    Kind(G, "rates with spikes", changed(spikes("dq", 2, 20.0)), "elbow: its rate jumps for single samples 60 times", "--despike"),
-    Kind(G, "−999 where a torque is missing", changed(marked(-999.0, "tau")), "elbow: its torque jumps for single samples", "--despike"),
-    Kind(G, "9999 where a position is missing", changed(marked(9999.0, "q")), "elbow: its position jumps for single samples", "--despike"),
+    Kind(
+        G,
+        "torques that are never set",
+        changed(constant),
+        "the torque of waist is constant (0)",
+        "--torque chooses another signal",
+        mend=lambda f, w, m: [*w, "--torque", "measured_effort"],
+    ),
+    Kind(
+        G,
+        "a torque with spikes",
+        changed(spikes("tau", 1, 60.0)),
+        "shoulder: its torque jumps for single samples 60 times",
+        "--despike",
+        cheap=True,
+    ),
+    Kind(
+        G,
+        "positions with spikes",
+        changed(spikes("q", 2, 0.7)),
+        "elbow: its position jumps for single samples 60 times",
+        "--despike",
+    ),
+    Kind(
+        G,
+        "rates with spikes",
+        changed(spikes("dq", 2, 20.0)),
+        "elbow: its rate jumps for single samples 60 times",
+        "--despike",
+    ),
+    Kind(
+        G,
+        "−999 where a torque is missing",
+        changed(marked(-999.0, "tau")),
+        "elbow: its torque jumps for single samples",
+        "--despike",
+    ),
+    Kind(
+        G,
+        "9999 where a position is missing",
+        changed(marked(9999.0, "q")),
+        "elbow: its position jumps for single samples",
+        "--despike",
+    ),
     Kind(G, "torques in steps of 0.3 N·m", changed(rounded("tau", 0.3)), loose=2.0),
     Kind(G, "positions in steps of 0.5°", changed(rounded("q", np.radians(0.5))), loose=2.0),
     Kind(G, "rates in steps of 0.05 rad/s", changed(rounded("dq", 0.05)), loose=2.0),
@@ -180,17 +211,75 @@ KINDS = [
     Kind(G, "words for a missing number (null)", words_for("null", columns=("dq_waist", "tau_elbow")), noted=LOST),
     Kind(G, "#DIV/0! of a spreadsheet", words_for("#DIV/0!"), noted=LOST),
     Kind(G, "stamps are missing now and then", words_for("", columns=("time",)), noted=LOST),
-    Kind(G, "a torque sensor that saturates", changed(clipped(0.9)), "shoulder: its torque is at its largest value", "--cut …"),
+    Kind(
+        G,
+        "a torque sensor that saturates",
+        changed(clipped(0.9)),
+        "shoulder: its torque is at its largest value",
+        "--cut …",
+    ),
     Kind(G, "rates of a slow filter (1 Hz)", changed(smoothed("dq", 1.0)), "dq … the slope of q", "--rates positions"),
-    Kind(G, "rates of a filter (3 Hz)", changed(smoothed("dq", 3.0)), "dq comes … ms after the slope of q", "--rates positions"),
+    Kind(
+        G,
+        "rates of a filter (3 Hz)",
+        changed(smoothed("dq", 3.0)),
+        "dq comes … ms after the slope of q",
+        "--rates positions",
+    ),
     Kind(G, "rates 50 ms late", changed(late("dq", 0.05)), "dq comes … ms after the slope of q", "--rates positions"),
-    Kind(G, "rates 50 ms early", changed(late("dq", -0.05)), "dq comes … ms before the slope of q", "--rates positions"),
-    Kind(G, "torques 20 ms late", changed(late("tau", 0.02)), "reads as if it had a delay of", "Try sensor.delay.… in --fit"),
-    Kind(G, "torques 100 ms late", changed(late("tau", 0.1)), "its torque comes 100 ms after the motion", "--fit …,sensor.delay.…"),
-    Kind(G, "one torque 60 ms early", changed(late("tau", -0.06, 1)), "shoulder: its torque comes … ms before the motion", "--fit …,sensor.delay.…"),
-    Kind(G, "torques of a filter (3 Hz)", changed(smoothed("tau", 3.0)), "reads as if it had a delay of", "Try sensor.delay.… in --fit", loose=3.0),
-    Kind(G, "a torque's zero that drifts", changed(drifting(0.05)), "shoulder reads as if its torque's zero drifted", "--drift …"),
-    Kind(G, "a torque's zero that steps", changed(stepping(1.0)), "shoulder reads as if its torque's zero", "--cut …", truth=NO_OFFSET),
-    Kind(G, "another zero of a torque in each log", zeros_apart, "shoulder reads as if its torque's zero were another one in each recording", "Fit the recordings apart", mend=lambda f, w, m: w[:1]),
-]  # fmt: skip
-assert Array
+    Kind(
+        G, "rates 50 ms early", changed(late("dq", -0.05)), "dq comes … ms before the slope of q", "--rates positions"
+    ),
+    Kind(
+        G,
+        "torques 20 ms late",
+        changed(late("tau", 0.02)),
+        "reads as if it had a delay of",
+        "Try sensor.delay.… in --fit",
+    ),
+    Kind(
+        G,
+        "torques 100 ms late",
+        changed(late("tau", 0.1)),
+        "its torque comes 100 ms after the motion",
+        "--fit …,sensor.delay.…",
+    ),
+    Kind(
+        G,
+        "one torque 60 ms early",
+        changed(late("tau", -0.06, 1)),
+        "shoulder: its torque comes … ms before the motion",
+        "--fit …,sensor.delay.…",
+    ),
+    Kind(
+        G,
+        "torques of a filter (8 Hz)",
+        changed(smoothed("tau", 8.0)),
+        "reads as if it had a delay of",
+        "Try sensor.delay.… in --fit",
+        loose=2.0,
+    ),
+    Kind(
+        G,
+        "a torque's zero that drifts",
+        changed(drifting(0.05)),
+        "shoulder reads as if its torque's zero drifted",
+        "--drift …",
+    ),
+    Kind(
+        G,
+        "a torque's zero that steps",
+        changed(stepping(1.0)),
+        "shoulder reads as if its torque's zero",
+        "--cut …",
+        truth=NO_OFFSET,
+    ),
+    Kind(
+        G,
+        "another zero of a torque in each log",
+        zeros_apart,
+        "shoulder reads as if its torque's zero were another one in each recording",
+        "Fit the recordings apart",
+        mend=lambda f, w, m: w[:1],
+    ),
+]
