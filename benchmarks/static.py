@@ -34,6 +34,7 @@ PATHS = {
     "portable": "joint_step.c",
     "AVX2 + FMA": "joint_step_v3.c",
     "4 lanes": "joint_step_lanes4.c",
+    "4 lanes, AVX-512": "joint_step_lanes4_v4.c",
     "8 lanes": "joint_step_lanes8.c",
 }
 STEP = ("start", "reach", "newton_after", "chord_after", "end_after", "velocity")

@@ -30,7 +30,7 @@ static int assembled(int linear, int first, int steps, const double *P, const do
 #if defined(DISPATCHED) && defined(FOR_V3)
   const ptrdiff_t at = (ptrdiff_t)first * N;
   if (steps < 4) return 0;
-  return ROBOT(blocks_lanes4)(linear, P + at, PD + at, PD_bar + at, h, alpha, w->model, w->blocks, w->sought, (double *)(void *)(w + 1));
+  return BESIDE(blocks)(linear, P + at, PD + at, PD_bar + at, h, alpha, w->model, w->blocks, w->sought, (double *)(void *)(w + 1));
 #else
   (void)linear, (void)first, (void)steps, (void)P, (void)PD, (void)PD_bar, (void)h, (void)alpha, (void)w;
   return 0;

@@ -24,7 +24,7 @@ static int path_in_use = -1;
 static int best_kernel(void) {
   __builtin_cpu_init();
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return PORTABLE;
-  return __builtin_cpu_supports("avx512f") ? X86_64_V4 : X86_64_V3;
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") ? X86_64_V4 : X86_64_V3;
 }
 
 static int path_of(const char *name) {
@@ -63,14 +63,15 @@ const char *ROBOT(path)(void) { return path_names[PORTABLE]; }
 typedef long many_rows(ROBOT(function) one, const int *in_size, const double *const *in, const int *out_size,
                        double *const *out, long rows, double *work);
 HIDDEN many_rows ROBOT(joint_step_lanes8), ROBOT(joint_step_lanes4), ROBOT(jac_joint_step_lanes4), ROBOT(vjp_joint_step_lanes4);
+HIDDEN many_rows ROBOT(jac_joint_step_lanes4_v4), ROBOT(vjp_joint_step_lanes4_v4);
 
 static many_rows *lanes_of(ROBOT(function) fn) {
   const int path = ROBOT(path_kernel)();
+  const int newer = path == X86_64_V4;
   if (path == PORTABLE) return 0;
-  if (fn == ROBOT(joint_step) && path == X86_64_V4) return ROBOT(joint_step_lanes8);
-  if (fn == ROBOT(joint_step)) return ROBOT(joint_step_lanes4);
-  if (fn == ROBOT(jac_joint_step)) return ROBOT(jac_joint_step_lanes4);
-  if (fn == ROBOT(vjp_joint_step)) return ROBOT(vjp_joint_step_lanes4);
+  if (fn == ROBOT(joint_step)) return newer ? ROBOT(joint_step_lanes8) : ROBOT(joint_step_lanes4);
+  if (fn == ROBOT(jac_joint_step)) return newer ? ROBOT(jac_joint_step_lanes4_v4) : ROBOT(jac_joint_step_lanes4);
+  if (fn == ROBOT(vjp_joint_step)) return newer ? ROBOT(vjp_joint_step_lanes4_v4) : ROBOT(vjp_joint_step_lanes4);
   return 0;
 }
 #endif

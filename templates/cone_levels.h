@@ -117,7 +117,7 @@ static int solve_stage(Stage *s, double *x, double *loops, double *impulse, int 
   static const double tops[] = { 2.0, 20.0, 200.0, 2000.0 }, factors[] = { 0.1, 0.3, 0.5, 0.7 };
   double *first = w->first, top;
   int level, status, k;
-  memset(w->rho, 0, CONES * sizeof(double));
+  memset(w->rho, 0, RHOS * sizeof(double));
   memcpy(first, x, N * sizeof(double));
   for (level = warm ? WARM : COLD; level < LEVELS; level++) {
     k = level < PATIENT ? 0 : level - PATIENT;

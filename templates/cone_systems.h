@@ -372,7 +372,7 @@ static int newton(Stage *s, const double *x, const double *impulse, double *full
     const double *psi = w->psi + 4 * k, *by = (s->end ? w->J : w->by) + N * touch_row[k];
     double value = -psi[0];
     int q;
-    if (touch_size(k) != 3) continue;
+    if (touch_size(k) < 3) continue;
     for (q = 0; q < 3; q++) value -= psi[1 + q] * inner(by + N * q, full, N);
     full[BIG + SIDES + TOUCHES + k] = value;
   }

@@ -356,7 +356,7 @@ static int solve_onward(const double *p, const double *pd, const double *u, cons
 /* The impulses of a stage whose end is known: at the final slip from there, else as a step finds them. */
 static int recover_stage(Stage *s, const double *known, double *loops, double *impulse, Work *w) {
   double *x = w->known;
-  memset(w->rho, 0, CONES * sizeof(double));
+  memset(w->rho, 0, RHOS * sizeof(double));
   memset(loops, 0, ROWS * sizeof(double));
   memcpy(x, known, N * sizeof(double));
   cold(s, x, C_HUGE, impulse, w);

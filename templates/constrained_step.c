@@ -25,6 +25,9 @@ enum {
   CONES = SIDES + CONTACTS,
   PUSHES = SIDES + TOUCHES,
   IMPULSES = PUSHES + CONTACTS,              /* of a contact one number more, see `apart` */
+  WIDE = 3 + SPUN + 2 * ROLLED,              /* most rows of a contact, see discs.h */
+  SHARE = WIDE * WIDE,
+  RHOS = CONES + 2 * TURNED * CONTACTS,
   STIFF = TOUCHES < 3 * N ? TOUCHES : 3 * N /* most rows that derivatives take apart */
 };
 
@@ -47,7 +50,7 @@ typedef struct { /* matrices by columns */
   double kernel[KERNEL_WORK + 1];
   double rows[2 * (N + ROWS) * NA]; /* derivatives by alpha */
   double push[IMPULSES + 1], push_rate[IMPULSES + 1]; /* impulses of limits and contacts in both stages */
-  double rho[CONES + 1], cone[2 * SIDES + 1], lead[SIDES + 1], slopes[SIDED ? N * N : 1];
+  double rho[RHOS + 1], cone[2 * SIDES + 1], lead[SIDES + 1], slopes[SIDED ? N * N : 1];
   double system[SIDED ? BIG * (BIG + 1) : 1];
   double lu[SIDED ? N * N : 1]; /* factors of the slopes, and the columns of impulses solved with them, by rows of BIG */
   double columns[SIDED ? N * BIG : 1], free[SIDED ? N : 1], wide[SIDED ? BIG * BIG : 1], change[BIG + IMPULSES + 1];
@@ -55,10 +58,10 @@ typedef struct { /* matrices by columns */
   double count[SIDED ? 5 : 1]; /* iterations and level of both stages, evaluations */
   double lag[SIDED ? N * N : 1], law[LAW * CONTACTS + 1], sign[CONTACTS + 1], gaps[CONTACTS + 1], J0[TOUCHES * N + 1];
   double J[TOUCHES * N + 1], by[TOUCHES * N + 1], turn[TOUCHES * N + 1], GY[TOUCHES * N + 1], S0[TOUCHES * N + 1];
-  double S1[TOUCHES * N + 1], R1[TOUCHES * N + 1], touch[TOUCHES + 1], shares[9 * CONTACTS + 1], x_touch[TOUCHES + 1];
+  double S1[TOUCHES * N + 1], R1[TOUCHES * N + 1], touch[TOUCHES + 1], shares[SHARE * CONTACTS + 1], x_touch[TOUCHES + 1];
   double psi[4 * CONTACTS + 1], touch_bar[2 * TOUCHES + (1 + LAW) * CONTACTS + 1], frames[9 * CONTACTS + 1];
   double stiff[2 * CONTACTS + 1]; /* contacts that `stiffened` takes apart, of both stages */
-  double stiff_g[18 * CONTACTS + 1], stiff_t[2 * N * TOUCHES + 1], stiff_m[2 * N * TOUCHES + 1];
+  double stiff_g[2 * SHARE * CONTACTS + 1], stiff_t[2 * N * TOUCHES + 1], stiff_m[2 * N * TOUCHES + 1];
   double stiff_x[N * STIFF + 1]; /* scratch */
   double stiff_k[STIFF * STIFF + 1], stiff_y[STIFF * N + 1], stiff_by[STIFF + 1];
   double energy[SIDED ? 5 : 1]; /* kinetic at the start, of gravity and of springs at both ends */

@@ -14,7 +14,7 @@ HIDDEN int STEP(contact_force)(const double *const *in, double *const *out, doub
     const double *impulse = (stage ? w->push_rate : w->push) + SIDES;
     directions_kernel(stage ? p_next : in[0], w->sign, in[4], w->model, frames, w->kernel);
     for (k = 0; k < CONTACTS; k++) {
-      for (r = 0; r < touch_size(k); r++) {
+      for (r = 0; r < touch_size(k) && r < 3; r++) {
         for (i = 0; i < 3; i++) out[0][i + 3 * k] += frames[9 * k + 3 * r + i] * impulse[touch_row[k] + r] / in[3][0];
       }
     }

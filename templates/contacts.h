@@ -1,13 +1,18 @@
-/* Contacts: rows of contact k are from touch_row[k] on, the normal, then with friction two across. */
+/* Contacts: rows of contact k are from touch_row[k] on, the normal, then with friction two across, then those of `discs.h`. */
 static int touch_size(int k) { return touch_row[k + 1] - touch_row[k]; }
 
+#if TURNED
+#include "discs.h"
+
+#endif
 static void touch_law(const Stage *s, int k, double *law, const Work *w) {
   memcpy(law, w->law + LAW * k, LAW * sizeof(double));
   if (law[3] < s->least) law[3] = s->least;
 }
 
+/* Row, x and G of a contact; `more`: rho of its friction against turning. */
 static void touch_cone(int k, const double *impulse, const double *rate, const double *gap, const double *h, const double *law,
-                       const double *rho, double *row, double *x, double *G, Work *w) {
+                       const double *rho, const double *more, double *row, double *x, double *G, Work *w) {
 #if ROUGH_ALL
   (void)k;
   contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w->kernel);
@@ -15,8 +20,13 @@ static void touch_cone(int k, const double *impulse, const double *rate, const d
   (void)k;
   smooth_contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w->kernel);
 #else
-  if (touch_size(k) == 3) contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w->kernel);
+  if (touch_size(k) >= 3) contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w->kernel);
   else smooth_contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w->kernel);
+#endif
+#if TURNED
+  if (touch_size(k) > 3) add_discs(k, impulse, impulse[0] - row[0] / law[0], rate, h, law, more, row, x, G, w);
+#else
+  (void)more;
 #endif
 }
 
@@ -26,8 +36,12 @@ static void touch_rates(int k, const double *rows, const double *x, double *prod
   double *y = product + touch_row[k];
   int j;
 #if ROUGH_ANY
-  if (touch_size(k) == 3) {
+  if (touch_size(k) >= 3) {
     double a = 0.0, b = 0.0, c = 0.0;
+#if TURNED
+    int r;
+    for (r = 3; r < touch_size(k); r++) y[r] = inner(J + N * r, x, N);
+#endif
     for (j = 0; j < N; j++) {
       a += J[j] * x[j];
       b += J[N + j] * x[j];
@@ -90,7 +104,7 @@ static void touch_turning(const Stage *s, const double *x, Work *w) {
     if (FLAT && !turning[j]) continue; /* tangents of a plane that stands turn as bodies do */
     moved = fabs(x[j] - s->p[j]) > moved ? fabs(x[j] - s->p[j]) : moved;
   }
-  for (k = 0; k < CONTACTS; k++) near += !s->far[SIDES + k] && touch_size(k) == 3;
+  for (k = 0; k < CONTACTS; k++) near += !s->far[SIDES + k] && touch_size(k) >= 3;
   if (near == 0 || moved < C_CONE_TURN) return;
   touch_slopes_kernel(s->p, x, w->sign, w->J0, s->h, s->alpha, turn, w->kernel);
   for (k = 0; k < CONTACTS; k++) {
@@ -122,12 +136,12 @@ static void cold_contacts(Stage *s, const double *x, double most, double *impuls
   }
 }
 
-/* ρ of a contact: the inverse of what an impulse changes its rates by, roughly; `inverse`: of D's diagonal. */
-static double touch_mass(const Stage *s, int k, const double *J, const double *Y, const double *inverse) {
+/* ρ of so many rows of a contact: the inverse of what an impulse changes its rates by, roughly; `inverse`: of D's diagonal. */
+static double touch_mass(const Stage *s, int rows, const double *J, const double *Y, const double *inverse) {
   const double scale = s->end ? 1.0 : s->h[0];
   double most = 0.0;
   int r, j;
-  for (r = 0; r < touch_size(k); r++) {
+  for (r = 0; r < rows; r++) {
     double share = 0.0;
     for (j = 0; j < N; j++) share += J[N * r + j] * Y[N * r + j] * inverse[j];
     if (fabs(share) > most) most = fabs(share);
@@ -136,8 +150,8 @@ static double touch_mass(const Stage *s, int k, const double *J, const double *Y
 }
 
 /* The impulse of a contact that is far, in its place; 0: it is not. One that gives way never is: how open it is, is up to its impulse. */
-static int touch_far(const Stage *s, int k, const double *law, double rho, double *impulse, Work *w) {
-  double found[3], by, opening;
+static int touch_far(const Stage *s, int k, const double *law, const double *rho, double *impulse, Work *w) {
+  double found[WIDE], by, opening;
   const double *rate = w->touch + touch_row[k], *gap = w->gaps + k;
   if (law[1] > 0.0) return 0;
 #if ROUGH_ALL
@@ -145,10 +159,13 @@ static int touch_far(const Stage *s, int k, const double *law, double rho, doubl
 #elif !ROUGH_ANY
   smooth_distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w->kernel);
 #else
-  if (touch_size(k) == 3) distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w->kernel);
+  if (touch_size(k) >= 3) distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w->kernel);
   else smooth_distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w->kernel);
 #endif
-  if (s->apart || !(opening > 0.0 && by <= C_CONE_FAR * rho)) return 0;
+  if (s->apart || !(opening > 0.0 && by <= C_CONE_FAR * rho[0])) return 0;
+#if TURNED
+  if (touch_size(k) > 3 && !far_discs(k, found, rate, s->h, law, w->rho + CONES + 2 * k, w)) return 0;
+#endif
   memcpy(impulse, found, (size_t)touch_size(k) * sizeof(double));
   return 1;
 }
@@ -163,38 +180,51 @@ static double add_contacts(Stage *s, const double *x, double *impulse, double *F
   for (k = 0; k < CONTACTS; k++) {
     const int first = touch_row[k], size = touch_size(k);
     const double *J = along + N * first;
-    double law[LAW], row[3], *G = w->shares + 9 * k, *X = w->x_touch + first, *rho = w->rho + SIDES + k;
+    double law[LAW], row[WIDE], *G = w->shares + SHARE * k, *X = w->x_touch + first, *rho = w->rho + SIDES + k;
+    const double *more = w->rho + (TURNED ? CONES + 2 * k : 0);
     int far = s->far[SIDES + k];
     touch_law(s, k, law, w);
     if (rho[0] == 0.0) {
       for (i = 0; i < N && !known; i++) inverse[i] = 1.0 / fabs(w->slopes[i + N * i]);
       known = 1;
-      rho[0] = touch_mass(s, k, J, by + N * first, inverse);
+      rho[0] = touch_mass(s, size < 3 ? size : 3, J, by + N * first, inverse);
+#if TURNED
+      for (i = 0; i < 2 && size > 3; i++) {
+        const int at = N * disc_row(k, i);
+        w->rho[CONES + 2 * k + i] = touch_mass(s, disc_size(k, i), J + at, by + N * first + at, inverse);
+      }
+#endif
     }
     if (!s->sorted || far) {
-      s->far[SIDES + k] = touch_far(s, k, law, rho[0], impulse + first, w);
+      s->far[SIDES + k] = touch_far(s, k, law, rho, impulse + first, w);
       if (!s->far[SIDES + k]) s->columns = 0;
       s->nearer |= s->sorted && !s->far[SIDES + k];
     }
     far = s->far[SIDES + k];
 #if ROUGH_ANY
-    if (s->apart && size == 3) {
+    if (s->apart && size >= 3) {
       double rows[4], *psi = w->psi + 4 * k;
       apart_kernel(impulse + first, impulse + TOUCHES + k, w->touch + first, w->gaps + k, s->h, law, rho, rows, X, G, psi,
                    row, w->kernel);
       sum += rows[3] * rows[3];
       for (r = 0; r < 3; r++) psi[1 + r] = row[r];
-      memcpy(row, rows, sizeof row);
+      memcpy(row, rows, 3 * sizeof(double));
+#if TURNED
+      if (size > 3) add_discs(k, impulse + first, impulse[first] - rows[0], w->touch + first, s->h, law, more, row, X, G, w);
+#endif
     } else if (!far) {
-      touch_cone(k, impulse + first, w->touch + first, w->gaps + k, s->h, law, rho, row, X, G, w);
+      touch_cone(k, impulse + first, w->touch + first, w->gaps + k, s->h, law, rho, more, row, X, G, w);
     }
 #else
-    if (!far) touch_cone(k, impulse + first, w->touch + first, w->gaps + k, s->h, law, rho, row, X, G, w);
+    if (!far) touch_cone(k, impulse + first, w->touch + first, w->gaps + k, s->h, law, rho, more, row, X, G, w);
 #endif
     for (q = 0; q < size; q++) sum += far ? 0.0 : row[q] * row[q];
-    if (size == 3) {
+    if (size >= 3) {
       const double a = impulse[first], b = impulse[first + 1], c = impulse[first + 2];
       for (i = 0; i < N; i++) F[i] = F[i] - J[i] * a - J[N + i] * b - J[2 * N + i] * c;
+      for (r = 3; TURNED && r < size; r++) {
+        for (i = 0; i < N; i++) F[i] -= J[N * r + i] * impulse[first + r];
+      }
     } else {
       for (i = 0; i < N; i++) F[i] -= J[i] * impulse[first];
     }
@@ -226,7 +256,7 @@ static void touch_moved(const Stage *s, int size, Work *w) {
  * has its impulses. Returns the square of its row. */
 static double touch_ahead(const Stage *s, int k, const double *impulse, const double *z, int columns, const double *full, Work *w) {
   const int first = touch_row[k], size = touch_size(k);
-  double law[LAW], row[3], rate[3] = {0.0, 0.0, 0.0}, pushed[3] = {0.0, 0.0, 0.0}, gap = w->gaps[k], sum = 0.0;
+  double law[LAW], row[WIDE], rate[WIDE] = {0.0}, pushed[WIDE] = {0.0}, gap = w->gaps[k], sum = 0.0;
   int r, j;
   touch_law(s, k, law, w);
   for (r = 0; r < size; r++) {
@@ -237,7 +267,8 @@ static double touch_ahead(const Stage *s, int k, const double *impulse, const do
     if (r == 0 && !s->end) gap += 0.5 * s->h[0] * change;
     pushed[r] = impulse[SIDES + first + r] + full[BIG + SIDES + first + r];
   }
-  touch_cone(k, pushed, rate, &gap, s->h, law, w->rho + SIDES + k, row, w->x_touch + first, w->shares + 9 * k, w);
+  touch_cone(k, pushed, rate, &gap, s->h, law, w->rho + SIDES + k, w->rho + (TURNED ? CONES + 2 * k : 0), row, w->x_touch + first,
+             w->shares + SHARE * k, w);
   for (r = 0; r < size; r++) sum += row[r] * row[r];
   return sum;
 }
@@ -245,7 +276,7 @@ static double touch_ahead(const Stage *s, int k, const double *impulse, const do
 /* Rows of a contact in the system of impulses: δ + G Y (free + columns δ) = −x, or (not `plain`) without what is free. */
 static void touch_lines(int k, int size, int at, int plain, double *K, const Work *w) {
   const int first = touch_row[k], rows = touch_size(k);
-  const double *G = w->shares + 9 * k, *X = w->x_touch + first, *moved = w->moved + (BIG + 1) * first;
+  const double *G = w->shares + SHARE * k, *X = w->x_touch + first, *moved = w->moved + (BIG + 1) * first;
   int j, q, r;
   for (q = 0; q < rows; q++) {
     double *line = K + (size + 1) * (at + q), value = 0.0;
@@ -264,7 +295,7 @@ static void touch_lines(int k, int size, int at, int plain, double *K, const Wor
 static void touch_square(const Stage *s, int k, double *K, Work *w) {
   const int first = touch_row[k];
   const double *J = (s->end ? w->J : w->J0) + N * first, *Y = (s->end ? w->J : w->by) + N * first;
-  const double *G = w->shares + 9 * k, *X = w->x_touch + first;
+  const double *G = w->shares + SHARE * k, *X = w->x_touch + first;
   double *GY = w->GY + N * first;
   int i, j;
 #if ROUGH_ANY
@@ -281,6 +312,26 @@ static void touch_square(const Stage *s, int k, double *K, Work *w) {
       if (a == 0.0 && b == 0.0 && c == 0.0) continue;
       line[BIG] = line[BIG] - a * X[0] - b * X[1] - c * X[2];
       for (j = 0; j < N; j++) line[j] = line[j] + a * GY[j] + b * GY[N + j] + c * GY[2 * N + j];
+    }
+    return;
+  }
+#endif
+#if TURNED
+  if (touch_size(k) > 3) {
+    const int size = touch_size(k);
+    int q, r;
+    for (q = 0; q < size; q++) {
+      for (j = 0; j < N; j++) GY[N * q + j] = 0.0;
+      for (r = 0; r < size; r++) {
+        for (j = 0; j < N && G[q + size * r] != 0.0; j++) GY[N * q + j] += G[q + size * r] * Y[N * r + j];
+      }
+      for (i = 0; i < N; i++) {
+        double *line = K + (BIG + 1) * i;
+        const double a = J[N * q + i];
+        if (a == 0.0) continue;
+        line[BIG] -= a * X[q];
+        for (j = 0; j < N; j++) line[j] += a * GY[N * q + j];
+      }
     }
     return;
   }
@@ -312,13 +363,13 @@ static void touch_product(int k, const double *along, const double *G, const dou
 static void stage_slopes(const Stage *s, const double *h, const double *along, const double *by, const double *start, double *slope,
                          double *K, Work *w) {
   const int stage = s->end != 0;
-  const double *impulses = (stage ? w->push_rate : w->push) + SIDES, one = 1.0;
+  const double *impulses = (stage ? w->push_rate : w->push) + SIDES, ones[2] = {1.0, 1.0};
   double *added = w->C, *stiff = w->stiff + stage * CONTACTS;
   int i, j, k, rows = 0;
   for (k = 0; k < CONTACTS; k++) {
-    double law[LAW], row[3], x[3], *G = w->stiff_g + 9 * (stage * CONTACTS + k);
+    double law[LAW], row[WIDE], x[WIDE], *G = w->stiff_g + SHARE * (stage * CONTACTS + k);
     touch_law(s, k, law, w);
-    touch_cone(k, impulses + touch_row[k], w->touch + touch_row[k], w->gaps + k, h, law, &one, row, x, G, w);
+    touch_cone(k, impulses + touch_row[k], w->touch + touch_row[k], w->gaps + k, h, law, ones, ones, row, x, G, w);
     stiff[k] = 0.0;
 #if !SPARE
     for (j = 0; j < N; j++) {
@@ -334,7 +385,7 @@ static void stage_slopes(const Stage *s, const double *h, const double *along, c
   }
   memset(added, 0, N * N * sizeof(double));
   for (k = 0; k < CONTACTS; k++) {
-    const double *G = w->stiff_g + 9 * (stage * CONTACTS + k);
+    const double *G = w->stiff_g + SHARE * (stage * CONTACTS + k);
     if (rows > STIFF) stiff[k] = 0.0;
     if (stiff[k] != 0.0) continue;
     touch_product(k, along, G, by, h[0], added);
@@ -361,7 +412,7 @@ static int stiffened(int stage, const double *h, double *square, double *rows, W
   }
   if (size == 0) return 0;
   for (k = 0; k < CONTACTS; k++) { /* transposed, and no row far larger than another */
-    const double *G = w->stiff_g + 9 * (stage * CONTACTS + k);
+    const double *G = w->stiff_g + SHARE * (stage * CONTACTS + k);
     const int n = touch_size(k), first = at;
     for (q = 0; q < n && stiff[k] != 0.0; q++, at++) {
       double *line = K + size * at;
@@ -382,7 +433,7 @@ static int stiffened(int stage, const double *h, double *square, double *rows, W
   }
   for (k = 0; k < CONTACTS; k++) {
     const int first = N * touch_row[k], n = touch_size(k);
-    if (stiff[k] != 0.0) product(M + first, w->stiff_g + 9 * (stage * CONTACTS + k), N, n, n, 1.0, 0.0, T + first);
+    if (stiff[k] != 0.0) product(M + first, w->stiff_g + SHARE * (stage * CONTACTS + k), N, n, n, 1.0, 0.0, T + first);
   }
   for (j = 0; j < N + ROWS; j++) {
     double *column = j < N ? square + N * j : rows + N * (j - N);
@@ -463,26 +514,29 @@ static void contact_gradients(const double *p, const double *h, const double *al
   s.h = h;
   s.alpha = alpha;
   s.least = 0.0;
-  memset(slid_bar, 0, (2 * TOUCHES + 5 * CONTACTS) * sizeof(double));
+  memset(slid_bar, 0, (2 * TOUCHES + (1 + LAW) * CONTACTS) * sizeof(double));
   for (stage = 0; stage < 2; stage++) {
     s.end = stage ? p_next : 0;
     touch(&s, stage ? pd_next : p_next, w);
     for (k = 0; k < CONTACTS; k++) {
       const int first = touch_row[k];
       const double *impulse = (stage ? w->push_rate : w->push) + SIDES + first, *rate = w->touch + first, *gap = w->gaps + k;
-      double pull[3], *rate_bar = (stage ? rates_bar : slid_bar) + first, *law = w->law + LAW * k;
+      double pull[WIDE], *rate_bar = (stage ? rates_bar : slid_bar) + first, *law = w->law + LAW * k;
       for (r = 0; r < touch_size(k); r++) {
         const int at = N * (first + r);
         pull[r] = w->stiff[stage * CONTACTS + k] != 0.0
                       ? inner(w->stiff_m + stage * N * TOUCHES + at, stage ? y_seed : x_seed, N)
                       : h[0] * inner((stage ? w->J : w->J0) + at, stage ? y : x, N);
       }
+#if TURNED
+      if (touch_size(k) > 3) disc_gradients(k, impulse, rate, h, law, pull, rate_bar, h_bar, law_bar + LAW * k, w);
+#endif
 #if ROUGH_ALL
       contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + LAW * k, w->kernel);
 #elif !ROUGH_ANY
       smooth_contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + LAW * k, w->kernel);
 #else
-      if (touch_size(k) == 3) {
+      if (touch_size(k) >= 3) {
         contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + LAW * k, w->kernel);
       } else {
         smooth_contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + LAW * k,

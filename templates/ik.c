@@ -23,6 +23,7 @@
 #define FLOOR 1e-12         /* 1: damping that keeps the Gram matrix of a singular pose invertible */
 #define SLOW 0.9            /* 1: share of the error that may be left after PATIENCE steps before another start is tried */
 #define PATIENCE 6          /* 1 */
+#define ACROSS 0.75         /* 1: share of its range by which a joint that ended at a limit goes back, for one more descent */
 #define HALF_TURN 3.14159265358979323846
 #define STRAIGHT 1e-7       /* 1: sine of an angle below which its axis comes from the diagonal, or does not matter */
 #define UNIT 1e-6           /* 1: how far the rows of a rotation may be from orthonormal: what six printed digits leave */
@@ -316,6 +317,19 @@ static void start_at(const Goal *g, const double *p, int k, State *s) {
   }
 }
 
+/* Whether joints ended at a limit, as in most local minima; they begin again on the other side of their ranges. */
+static int other_side(const Goal *g, State *s) {
+  int j, any = 0;
+  for (j = BASE; j < N; j++) {
+    const int at = j + NP - N, up = s->p[at] <= g->lower[j], down = s->p[at] >= g->upper[j];
+    if (!g->used[j] || up == down) continue; /* both: it has no range */
+    s->p[at] += (up ? ACROSS : -ACROSS) * (g->upper[j] - g->lower[j]);
+    any = 1;
+  }
+  if (any) look(g, s);
+  return any;
+}
+
 /* Whole turns off hinges that have room for them, towards p; not where p is so many turns away that rounding would miss the goal. */
 static void unwind(const Goal *g, const double *p, State *s) {
   const State found = *s;
@@ -414,6 +428,9 @@ int ROBOT(ik)(const double *const *in, double *const *out, double *work) {
     start_at(&g, p, k, &now);
     done = descend(&g, &now, most, &made);
     if (at < 0 || done || now.cost < best.cost) best = now, at = k;
+    if (done || !other_side(&g, &now)) continue;
+    done = descend(&g, &now, most, &made);
+    if (done || now.cost < best.cost) best = now, at = k;
   }
   unwind(&g, p, &best);
   for (k = 0; k < NP; k++) out[0][k] = best.p[k];

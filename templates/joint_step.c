@@ -195,13 +195,17 @@ static void pull_back(const double *p, const double *pd, const double *u, const 
 }
 #else
 #if defined(DISPATCHED) && defined(FOR_V3)
-/* Steps of one trajectory side by side, in joint_step_lanes.h. */
-HIDDEN int ROBOT(rates_lanes4)(const double *P, double *PD, const double *h, const double *alpha, const double *model, double *work);
-HIDDEN int ROBOT(blocks_lanes4)(int linear, const double *P, const double *PD, const double *PD_bar, const double *h,
-                                     const double *alpha, const double *model, double *blocks, double *sought, double *work);
+/* Steps of one trajectory side by side, in joint_step_lanes.h; the same text for two instruction sets. */
+typedef int rates_beside(const double *P, double *PD, const double *h, const double *alpha, const double *model, double *work);
+typedef int blocks_beside(int linear, const double *P, const double *PD, const double *PD_bar, const double *h,
+                          const double *alpha, const double *model, double *blocks, double *sought, double *work);
+HIDDEN rates_beside ROBOT(rates_lanes4), ROBOT(rates_lanes4_v4);
+HIDDEN blocks_beside ROBOT(blocks_lanes4), ROBOT(blocks_lanes4_v4);
 #if SIXTH
-HIDDEN int ROBOT(sixth_lanes4)(const double *const *in, double *const *out, const double *model, double *work);
+typedef int sixth_beside(const double *const *in, double *const *out, const double *model, double *work);
+HIDDEN sixth_beside ROBOT(sixth_lanes4), ROBOT(sixth_lanes4_v4);
 #endif
+#define BESIDE(name) (ROBOT(path_kernel)() == X86_64_V4 ? ROBOT(name##_lanes4_v4) : ROBOT(name##_lanes4))
 #endif
 
 #include "rollout.h"
@@ -343,7 +347,7 @@ HIDDEN int ON_PATH(sixth_order_step)(const double *const *in, double *const *out
   prepare_kernel(in[4], w->model, w->kernel);
   if (!frictionless(in[4])) return 11;
 #if defined(DISPATCHED) && defined(FOR_V3)
-  if (ROBOT(sixth_lanes4)(in, out, w->model, work + WORK_SIZE)) return 0;
+  if (BESIDE(sixth)(in, out, w->model, work + WORK_SIZE)) return 0;
 #endif
   for (j = 0; j < 3; j++) memcpy(U + j * N, in[2], N * sizeof(double));
   memset(out[0], 0, N * sizeof(double));

@@ -11,7 +11,6 @@ HIDDEN int ROBOT(rate_v3)(const double *mass, const double *momentum, const doub
 
 enum {
   MAX_POSE = C_MAX_POSE,
-  EVERY = (1 << LANES) - 1,
   /* layout of the work array, in V */
   L_P = 0,
   L_PD = L_P + N,
@@ -38,84 +37,85 @@ enum {
   MODEL = NM + MASS + 3 * N /* doubles before the vectors: the model, and what one lane's rate is found from */
 };
 
-static void magnitudes(const V *x, double *of) {
-  const V most = largest(x, N);
-  memcpy(of, &most, sizeof most);
-}
+/* Lanes whose values are all at most so large. */
+static Bits within(const V *x, double most) { return (Bits)(largest(x, N) <= B(most)); }
 
-/* Lanes whose values are all at most so large, as bits. */
-static int within(const V *x, double most) {
-  double size[LANES];
+/* A mask as bits of a number, one a lane. */
+static int bits_of(Bits mask) {
   int bits = 0, j;
-  magnitudes(x, size);
-  for (j = 0; j < LANES; j++) bits |= (size[j] <= most) << j;
+  for (j = 0; j < LANES; j++) bits |= (int)(mask[j] & 1) << j;
   return bits;
 }
 
-static Bits mask_of(int bits) {
-  Bits mask;
+static int some(Bits mask) {
+  int64_t any = 0;
   int j;
-  for (j = 0; j < LANES; j++) mask[j] = -(int64_t)(bits >> j & 1);
-  return mask;
+  for (j = 0; j < LANES; j++) any |= mask[j];
+  return any != 0;
 }
 
-/* Lanes whose pose is found after so many Newton iterations and some with their last matrix, as bits. Each goes its own way
- * through the iterations, whatever the others do. */
-static int settle(const V *p, const V *u, const double *h, const double *alpha, const double *model, int newtons, V *p_next,
-                  V *w) {
+#ifndef STEP_ALONE
+static int every(Bits mask) { return !some(~mask); }
+#endif
+
+/* A correction beside the one before it. */
+INLINE V contraction(V size, V last) { return chosen((Bits)(size == B(0.0)), B(0.0), size / last); }
+
+/* Lanes whose pose is found after so many Newton iterations and some with their last matrix. Each goes its own way through the
+ * iterations, whatever the others do; what decides that is worked out for all at once, as their steps are. */
+static Bits settle(const V *p, const V *u, const double *h, const double *alpha, const double *model, int newtons, V *p_next,
+                   V *w) {
   V *record = w + L_RECORD, *terms = w + L_TERMS, *iterate = w + L_ITERATE, *correction = w + L_CORRECTION;
-  V *factors = w + L_FACTORS;
-  double size[LANES], last[LANES];
-  int going = EVERY, found = 0, k, j;
+  V *factors = w + L_FACTORS, size, last, rate;
+  const Bits none = {0};
+  Bits going = ~none, found = none, settled, stalled;
+  int k, j;
   for (k = 0; k < newtons; k++) {
     newton_kernel(p_next, p, record, terms, alpha, model, iterate, correction, factors, w + L_KERNEL);
     memcpy(p_next, iterate, N * sizeof(V));
   }
-  magnitudes(correction, last);
-  for (k = 0; k < MAX_POSE && going; k++) {
-    const int moving = going;
+  last = largest(correction, N);
+  for (k = 0; k < MAX_POSE && some(going); k++) {
+    const Bits moving = going;
+    Bits near, quick, done;
+    V ahead;
     chord_kernel(p_next, p, record, terms, factors, alpha, model, iterate, correction, w + L_KERNEL);
-    magnitudes(correction, size);
-    for (j = 0; j < LANES; j++) {
-      const double rate = size[j] == 0.0 ? 0.0 : size[j] / last[j];
-      if (!(going >> j & 1)) continue;
-      if (!(size[j] <= C_FAR_POSE)) {
-        going &= ~(1 << j);
-      } else if (!(rate <= C_SLOW)) { /* Newton again, or rounding is all that is left */
-        going &= ~(1 << j);
-        found |= (size[j] <= C_STALL) << j;
-      } else if (size[j] * rate <= C_LAST_CORRECTION && size[j] * rate * rate <= C_POSE_TOLERANCE) {
-        going &= ~(1 << j);
-        found |= 1 << j;
-      }
-      last[j] = size[j];
-    }
-    for (j = 0; j < N; j++) p_next[j] = chosen(mask_of(moving), iterate[j], p_next[j]);
+    size = largest(correction, N);
+    rate = contraction(size, last);
+    near = (Bits)(size <= B(C_FAR_POSE));
+    quick = (Bits)(rate <= B(C_SLOW)); /* of others Newton again, or rounding is all that is left */
+    ahead = 4.0 * size * rate; /* at most: the first rate shows half of what follows, and a lane that ends too early starts anew */
+    done = (Bits)(ahead <= B(C_LAST_CORRECTION)) & (Bits)(ahead * rate <= B(C_POSE_TOLERANCE));
+    found |= moving & near & ((quick & done) | (~quick & (Bits)(size <= B(C_STALL))));
+    going &= near & quick & ~done;
+    last = chosen(moving, size, last);
+    for (j = 0; j < N; j++) p_next[j] = chosen(moving, iterate[j], p_next[j]);
   }
-  if (found == 0) return 0;
+  if (!some(found)) return none;
   end_kernel(p_next, p, record, terms, u, factors, h, alpha, model, correction, w + L_MOMENTUM, w + L_MASS, w + L_KERNEL);
-  magnitudes(correction, size);
+  size = largest(correction, N);
   for (j = 0; j < N; j++) p_next[j] += correction[j];
-  for (j = 0; j < LANES; j++) {
-    const double rate = size[j] == 0.0 ? 0.0 : size[j] / last[j];
-    const int settled = rate < 1.0 && size[j] * rate <= C_POSE_TOLERANCE * (1.0 - rate) && size[j] <= C_LAST_CORRECTION;
-    if (!settled && !(rate > C_SLOW && size[j] <= C_STALL)) found &= ~(1 << j);
-  }
-  return found & within(p_next, 0.5 * C_LARGE_ANGLE);
+  rate = contraction(size, last);
+  settled = (Bits)(rate < B(1.0)) & (Bits)(size * rate <= C_POSE_TOLERANCE * (B(1.0) - rate)) &
+            (Bits)(size <= B(C_LAST_CORRECTION));
+  stalled = (Bits)(rate > B(C_SLOW)) & (Bits)(size <= B(C_STALL));
+  return found & (settled | stalled) & within(p_next, 0.5 * C_LARGE_ANGLE);
 }
 
 /* A step of every lane from what stands in the work array; the lanes that made it, as bits. */
 static int advance(const double *h, const double *alpha, const double *model, int newtons, double *one, V *w, double *work) {
   V *p = w + L_P, *pd_next = w + L_PD_NEXT;
+  Bits reached;
   int found, j, k;
   start_kernel(p, w + L_PD, w + L_U, h, alpha, model, w + L_RECORD, w + L_TERMS, w + L_P_NEXT, w + L_KERNEL);
-  found = settle(p, w + L_U, h, alpha, model, newtons, w + L_P_NEXT, w) & within(p, 0.5 * C_LARGE_ANGLE);
+  reached = settle(p, w + L_U, h, alpha, model, newtons, w + L_P_NEXT, w) & within(p, 0.5 * C_LARGE_ANGLE);
   for (k = 0; k < LINKS && NO_COULOMB(alpha, k); k++) {
   }
   if (k == LINKS) {
     velocity_kernel(w + L_MASS, w + L_MOMENTUM, h, w + L_PD, alpha, model, pd_next, w + L_KERNEL);
-    return found & within(pd_next, C_FAR_RATE);
+    return bits_of(reached & within(pd_next, C_FAR_RATE));
   }
+  found = bits_of(reached);
   for (j = 0; j < LANES; j++) { /* with Coulomb friction every rate is a search of its own */
     double *momentum = one + MASS, *begun = momentum + N, *rate = begun + N;
     if (!(found >> j & 1)) continue;
@@ -314,7 +314,7 @@ int ROBOT(MANY(rates))(const double *P, double *PD, const double *h, const doubl
   V *w = aligned(work);
   int j;
   gather(P, N, in_order, N, w + L_P);
-  if (within(w + L_P, 0.5 * C_LARGE_ANGLE) != EVERY) return 0;
+  if (!every(within(w + L_P, 0.5 * C_LARGE_ANGLE))) return 0;
   gather(PD, N, in_order, N, w + L_MOMENTUM);
   inertia_kernel(w + L_P, alpha, model, w + L_RECORD, w + L_MASS, w + L_KERNEL);
   velocity_kernel(w + L_MASS, w + L_MOMENTUM, h, w + L_MOMENTUM, alpha, model, w + L_PD, w + L_KERNEL);
@@ -331,7 +331,7 @@ int ROBOT(MANY(blocks))(int linear, const double *P, const double *PD, const dou
   int j, idle = 1;
   gather(P, N, in_order, N, w + L_P);
   gather(P + N, N, in_order, N, w + L_P_NEXT);
-  if ((within(w + L_P, 0.5 * C_LARGE_ANGLE) & within(w + L_P_NEXT, 0.5 * C_LARGE_ANGLE)) != EVERY) return 0;
+  if (!every(within(w + L_P, 0.5 * C_LARGE_ANGLE) & within(w + L_P_NEXT, 0.5 * C_LARGE_ANGLE))) return 0;
   assembly_kernel(w + L_P, w + L_P_NEXT, h, alpha, model, D, D + N * N, D + 2 * N * N, D + 3 * N * N, w + L_KERNEL);
   for (j = 0; j < LANES; j++) scatter(D, 4 * N * N, j, blocks + j * 4 * N * N);
   if (!linear) return 1;
@@ -353,43 +353,51 @@ int ROBOT(MANY(blocks))(int linear, const double *P, const double *PD, const dou
 #if SIXTH
 
 /* A step of sixth order, its three chains side by side in momentum form: lanes step with h, h/2, h/3 and are read after one, two
- * and three rounds; the fourth does as the third. 0 where they do not settle in a few iterations. */
+ * and three rounds; the fourth does as the third, and whoever has been read is heeded no more. Poses are foretold from differences
+ * of those before: the first step shows an acceleration, the second how it changes. 0 where they do not settle in a few iterations. */
 HIDDEN int ROBOT(MANY(sixth))(const double *const *in, double *const *out, const double *model, double *work);
 int ROBOT(MANY(sixth))(const double *const *in, double *const *out, const double *model, double *work) {
   static const double parts[] = {1.0, 2.0, 3.0, 3.0}, weight[] = {1.0 / 24.0, -16.0 / 15.0, 81.0 / 40.0};
   const double *alpha = in[4];
   V *w = aligned(work), *p = w + L_P, *u = w + L_U, *guess = w + L_P_NEXT, *record = w + L_RECORD, *terms = w + L_TERMS;
   V *iterate = w + L_ITERATE, *correction = w + L_CORRECTION, *factors = w + L_FACTORS, *momentum = w + L_MOMENTUM;
-  V *next = w + L_BLOCK, *end = next + RECORD + N, *carried = end + N, h;
+  V *next = w + L_BLOCK, *end = next + RECORD + N, *carried = end + N, *moved = w + L_PD, *bent = w + L_MASS, h;
+  Bits read = {0};
   int round, j, k;
   for (k = 0; k < N; k++) p[k] = B(in[0][k]), w[L_PD + k] = B(in[1][k]), u[k] = B(in[2][k]);
   for (j = 0; j < LANES; j++) h[j] = in[3][0] / parts[j];
   start_by_lane_kernel(p, w + L_PD, u, &h, alpha, model, record, terms, guess, w + L_KERNEL);
+  for (k = 0; k < N; k++) moved[k] *= h;
   for (round = 1; round <= 3; round++) {
     for (k = 0; k < 2; k++) {
       newton_kernel(guess, p, record, terms, alpha, model, iterate, correction, factors, w + L_KERNEL);
       memcpy(guess, iterate, N * sizeof(V));
-      if (within(correction, C_NEAR_NEWTON) == EVERY) break;
+      if (every(within(correction, C_NEAR_NEWTON) | read)) break;
     }
-    chord_kernel(guess, p, record, terms, factors, alpha, model, iterate, correction, w + L_KERNEL);
+    if (!every(within(correction, C_FORETOLD) | read)) {
+      chord_kernel(guess, p, record, terms, factors, alpha, model, iterate, correction, w + L_KERNEL);
+    }
     for (k = 0; k < MAX_POSE; k++) {
       memcpy(guess, iterate, N * sizeof(V));
       onward_by_lane_kernel(guess, p, record, terms, factors, &h, u, u, alpha, model, correction, iterate, momentum, next,
                             next + RECORD, w + L_KERNEL);
-      if (within(correction, C_ONWARD_CORRECTION) == EVERY) break;
+      if (every(within(correction, C_ONWARD_CORRECTION) | read)) break;
     }
     if (k == MAX_POSE) return 0;
     memcpy(record, next, (RECORD + N) * sizeof(V)); /* the terms lie behind the record */
     for (k = 0; k < N; k++) {
+      const V way = iterate[k] - p[k], bend = (round == 1 ? 2.0 : 1.0) * (way - moved[k]);
       for (j = 0; j < LANES; j++)
         if (parts[j] == round) end[k][j] = iterate[k][j], carried[k][j] = momentum[k][j];
-      guess[k] = iterate[k] + (iterate[k] - p[k]);
-      p[k] = iterate[k];
+      guess[k] = iterate[k] + way + bend;
+      if (round == 2) guess[k] += 1.5 * (bend - bent[k]);
+      p[k] = iterate[k], moved[k] = way, bent[k] = bend;
     }
+    for (j = 0; j < LANES; j++) read[j] = parts[j] <= round ? -1 : 0;
   }
   inertia_kernel(end, alpha, model, record, w + L_MASS, w + L_KERNEL);
   velocity_kernel(w + L_MASS, carried, in[3], carried, alpha, model, guess, w + L_KERNEL);
-  if ((within(end, 0.5 * C_LARGE_ANGLE) & within(guess, C_FAR_RATE)) != EVERY) return 0;
+  if (!every(within(end, 0.5 * C_LARGE_ANGLE) & within(guess, C_FAR_RATE))) return 0;
   for (k = 0; k < N; k++) {
     out[0][k] = weight[0] * end[k][0] + weight[1] * end[k][1] + weight[2] * end[k][2];
     out[1][k] = weight[0] * guess[k][0] + weight[1] * guess[k][1] + weight[2] * guess[k][2];

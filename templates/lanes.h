@@ -107,12 +107,19 @@ INLINE V largest(const V *x, int n) {
   return result;
 }
 
-/* `size` doubles of every lane's row, rows `stride` apart, into lanes; one lane into a row. */
+/* `size` doubles of every lane's row, rows `stride` apart, into lanes; one lane into a row. A vector is made in registers: read from
+ * memory into which its lanes were written one by one, it would wait until all of them had got there. */
 INLINE void gather(const double *from, int stride, const long *row, int size, V *x) {
-  double *to = (double *)x;
+  const double *at[LANES];
   int j, k;
-  for (j = 0; j < LANES; j++)
-    for (k = 0; k < size; k++) to[k * LANES + j] = from[row[j] * stride + k];
+  for (j = 0; j < LANES; j++) at[j] = from + row[j] * stride;
+  for (k = 0; k < size; k++) {
+#if LANES == 8
+    x[k] = (V){at[0][k], at[1][k], at[2][k], at[3][k], at[4][k], at[5][k], at[6][k], at[7][k]};
+#else
+    x[k] = (V){at[0][k], at[1][k], at[2][k], at[3][k]};
+#endif
+  }
 }
 
 INLINE void scatter(const V *x, int size, int lane, double *row) {

@@ -38,7 +38,7 @@ static int same_end(const double *found, const double *known) {
 
 /* What the end of a stage moves by with the loss of contact k (N): h inverse J^T G of its normal, or T of one that is stiff. */
 static void thrown(int stage, int k, const double *h, double *column, const Work *w) {
-  const double *G = w->stiff_g + 9 * (stage * CONTACTS + k), *J = (stage ? w->J : w->J0) + N * touch_row[k];
+  const double *G = w->stiff_g + SHARE * (stage * CONTACTS + k), *J = (stage ? w->J : w->J0) + N * touch_row[k];
   const double *inverse = (stage ? w->response : w->inverse);
   double push[N];
   int i, j, q;

@@ -51,7 +51,7 @@ static int rates_of(const double *P, double *PD, int first, int last, const doub
   for (; k + 3 <= last; k += 4) {
     double *four = PD + (ptrdiff_t)k * N;
     int j;
-    if (!ROBOT(rates_lanes4)(P + (ptrdiff_t)k * N, four, h, alpha, w->model, (double *)(void *)(w + 1))) break;
+    if (!BESIDE(rates)(P + (ptrdiff_t)k * N, four, h, alpha, w->model, (double *)(void *)(w + 1))) break;
     for (j = 0; j < 4; j++)
       if (!(largest(four + j * N) <= C_FAR_RATE)) return k + j - first;
   }

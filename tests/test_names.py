@@ -97,7 +97,7 @@ def test_a_robot_called_k_with_odd_names_compiles(odd: Path) -> None:
     }  # fmt: skip
 
 
-HIDDEN = ("_portable", "_v3", "_lanes4", "_lanes8", "_kernel")
+HIDDEN = ("_portable", "_v3", "_v4", "_lanes4", "_lanes8", "_kernel")
 """Ends a name that files of one library share and nobody else sees."""
 
 

@@ -1,20 +1,22 @@
-"""Spheres and points from the shapes of `<collision>`, for links that are asked for by name.
+"""Contacts from the shapes of `<collision>`, for links that are asked for by name.
 
-A sphere is one; a box its eight corners; a capsule the spheres of both ends, and so is a cylinder, whose rim they round off.
-Everything else is refused by name: contact takes spheres and points against planes and spheres.
+Against a plane a sphere is one; a box its eight corners; a capsule the spheres of both ends, and so is a cylinder, whose rim
+they round off. Against another link a shape is a sphere, capsule or box as a recipe writes it, a cylinder the capsule of these
+spheres. Everything else is refused by name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Final
+from typing import Any, Final
 
-from diffpbd.codegen.description.contacts import ContactEntry, PlaneEntry
+from diffpbd.codegen.description.contact_shapes import ContactEntry
+from diffpbd.codegen.description.contacts import PlaneEntry
 from diffpbd.codegen.description.numerals import NumberError, read_number, read_vector
 from diffpbd.codegen.description.report import Finding, listed, quoted
-from diffpbd.codegen.description.rigid import Pose, add, apply, rotation_from_rpy
+from diffpbd.codegen.description.rigid import Pose, add, apply, rotation_from_rpy, rpy_from_rotation
 from diffpbd.codegen.description.robot import ZERO, Vec3
 from diffpbd.codegen.description.source import Element
 from diffpbd.codegen.description.surfaces import coefficient, of_gazebo
@@ -28,28 +30,48 @@ class _Refused(ValueError):
     """A shape that contact does not take, with the reason."""
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """A link, the planes and links that it shall touch, and the file's own element of the plane."""
+
+    planes: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    surface: Element | None = None
+
+
 def collision_contacts(
     root: Element, words: Sequence[str], planes: Sequence[PlaneEntry], free: str = ""
 ) -> tuple[tuple[ContactEntry, ...], tuple[Finding, ...], tuple[Finding, ...]]:
     """Contacts LINK.K of every LINK[=PLANE], faults, doubts; without a PLANE against the only one there is. Those of the link
-    `free`, a base that moves, are one surface where the file does not tell its shapes apart."""
+    `free`, a base that moves, are one surface where the file does not tell its shapes apart. Of LINK=OTHER, a link, contacts
+    LINK and OTHER, or LINK.shapeK where a link has several shapes."""
     found: list[ContactEntry] = []
     faults: list[Finding] = []
     doubts: list[Finding] = []
     links = {element.attributes.get("name", ""): element for element in root.named("link")}
-    asked: set[str] = set()
+    asked: set[tuple[str, str]] = set()
+    known = [p.name for p in planes]
+    between = [word.split("=") for word in words if word.count("=") == 1 and word.split("=")[1] not in known]
+    solid = {link: _Asked() for pair in between if set(pair) <= links.keys() for link in pair}
     for word in words:
         link, _, plane = word.partition("=")
         where = f"contact from collision of {quoted(link)}: "
-        reason = _unusable(link, plane, "=" in word, links, [p.name for p in planes])
-        if link in asked:
+        reason = _unusable(link, plane, "=" in word, links, known)
+        other = plane if link in solid and plane in solid and plane not in known else ""
+        if (link, other) in asked:
             reason = "asked for twice"
-        asked.add(link)
+        asked.add((link, other))
         if reason:
             faults.append(Finding("collision", where + reason, (link,)))
             continue
+        if other:
+            solid[link].links.append(other)
+            continue
         against = next(entry for entry in planes if entry.name == (plane or planes[0].name))
         surface = _surface_of(against, links)
+        if link in solid:
+            solid[link] = replace(solid[link], planes=[against.name], surface=surface)
+            continue
         count, own = 0, len(found)
         for k, element in enumerate(links[link].named("collision")):
             try:
@@ -64,7 +86,42 @@ def collision_contacts(
                 found.append(ContactEntry(f"{link}.{count}", link, centre, radius, (against.name,), friction))
         if link == free and len({contact.friction for contact in found[own:]}) == 1:
             found[own:] = [replace(contact, surface=link) for contact in found[own:]]
+    for link, wanted in solid.items() if not faults else ():
+        found += _solids(root, links, link, wanted, faults, doubts)
     return tuple(found), tuple(faults), tuple(doubts)
+
+
+def _solids(
+    root: Element, links: Mapping[str, Element], link: str, wanted: _Asked, faults: list[Finding], doubts: list[Finding]
+) -> Iterator[ContactEntry]:
+    """The shapes of a link that touches links or is touched by them; adds to faults and doubts."""
+    against = tuple(wanted.planes) + tuple(name for other in wanted.links for name in _names(links, other))
+    where = f"contact from collision of {quoted(link)}: "
+    for k, (name, element) in enumerate(zip(_names(links, link), links[link].named("collision"), strict=True)):
+        try:
+            shape, pose = _shape(element)
+            own, doubt = _of_shape(shape)
+        except (_Refused, NumberError) as error:
+            faults.append(Finding("collision", f"{where}shape {k + 1}: {error}", (link,)))
+            continue
+        friction, loss = coefficient(element, wanted.surface, of_gazebo(root, link))
+        doubts += [Finding("collision", f"{where}shape {k + 1}: {text}", (link,)) for text in (doubt, loss) if text]
+        places = [_placed(pose, centre) for centre, _ in own]
+        touches: dict[str, Any] = {"against": against, "friction": friction if against else None}
+        if shape.tag == "box":
+            more: dict[str, Any] = {
+                "size": read_vector(shape.attributes["size"]),
+                "rpy": rpy_from_rotation(pose.rotation),
+            }
+            yield ContactEntry(name, link, pose.translation, **touches, **more)
+        else:
+            yield ContactEntry(name, link, places[0], own[0][1], **touches, end=places[1] if places[1:] else None)
+
+
+def _names(links: Mapping[str, Element], link: str) -> list[str]:
+    """Of the contacts of a link's shapes."""
+    count = len(links[link].named("collision"))
+    return [link] if count == 1 else [f"{link}.shape{k + 1}" for k in range(count)]
 
 
 def _surface_of(plane: PlaneEntry, links: dict[str, Element]) -> Element | None:
@@ -84,8 +141,13 @@ def _unusable(link: str, plane: str, named: bool, links: dict[str, Element], pla
         return f"the description has no link {quoted(link)}"
     if not links[link].named("collision"):
         return "the link has no <collision>"
+    if named and plane not in planes and plane in links:
+        return "" if links[plane].named("collision") else f"the link {quoted(plane)} has no <collision>"
     if named and plane not in planes:
-        return f"there is no plane {quoted(plane)}; a recipe's [[plane]] makes one, here {listed(planes) or 'none'}"
+        return (
+            f"there is no plane {quoted(plane)}; a recipe's [[plane]] makes one, here {listed(planes) or 'none'}, and no link "
+            "of that name"
+        )
     if not named and len(planes) != 1:
         return (
             f"{len(planes)} planes; name one as {link}=PLANE"
@@ -97,21 +159,28 @@ def _unusable(link: str, plane: str, named: bool, links: dict[str, Element], pla
 
 def _spheres(collision: Element) -> tuple[Spheres, str]:
     """Spheres of a `<collision>` in the link's frame, and a doubt or empty."""
+    shape, pose = _shape(collision)
+    own, doubt = _of_shape(shape)
+    return [(_placed(pose, centre), radius) for centre, radius in own], doubt
+
+
+def _placed(pose: Pose, point: Vec3) -> Vec3:
+    return add(pose.translation, apply(pose.rotation, point))
+
+
+def _shape(collision: Element) -> tuple[Element, Pose]:
+    """The shape of a `<collision>`, and its place in the link's frame."""
     geometries = [child for element in collision.named("geometry") for child in element.children]
     if len(geometries) != 1:
         raise _Refused(f"{len(geometries)} shapes in <geometry>, one is expected")
     (shape,) = geometries
     if shape.tag not in _SHAPES:
-        raise _Refused(
-            f"{shape.label}: only spheres and points against planes and spheres are taken (of {', '.join(_SHAPES)}); write "
-            "[[contact]] entries for it"
-        )
+        raise _Refused(f"{shape.label}: only {', '.join(_SHAPES)} are taken; write [[contact]] entries for it")
     pose = Pose()
     for origin in collision.named("origin"):
         xyz, rpy = (read_vector(origin.attributes[k]) if k in origin.attributes else ZERO for k in ("xyz", "rpy"))
         pose = Pose(rotation_from_rpy(rpy), xyz)
-    own, doubt = _of_shape(shape)
-    return [(add(pose.translation, apply(pose.rotation, centre)), radius) for centre, radius in own], doubt
+    return shape, pose
 
 
 def _of_shape(shape: Element) -> tuple[Spheres, str]:

@@ -1,4 +1,4 @@
-"""What can touch: planes and spheres on links, by a recipe or taken from the shapes of `<collision>`."""
+"""What can touch: planes, spheres, capsules and boxes on links, by a recipe or of the shapes of `<collision>`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,18 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
+from diffpbd.codegen.description.contact_shapes import (
+    ContactEntry,
+    elements,
+    names_of,
+    shape_faults,
+    together_faults,
+)
 from diffpbd.codegen.description.faults import SHORTEST_AXIS
 from diffpbd.codegen.description.loops import WORLD_FRAME, found_place, no_link, place_of
 from diffpbd.codegen.description.report import Finding, listed, quoted
 from diffpbd.codegen.description.rigid import add, apply, dot, norm, scale
-from diffpbd.codegen.description.robot import Contact, Plane, Robot, Vec3
+from diffpbd.codegen.description.robot import BOX, Contact, Plane, Robot, Vec3
 from diffpbd.codegen.description.tree import Selection
 from diffpbd.runtime.base.names import PUNCTUATION, strange_characters
 
@@ -20,6 +27,10 @@ LEAST_FRICTION: Final = 1e-3
 """[1] Below, a contact is declared frictionless (0); the cone would be a line to the solver."""
 MOST_FRICTION: Final = 10.0
 """[1] Beyond any pair of materials; the cone would be a half-space."""
+LEAST_LEVER: Final = 1e-6
+"""[m] Of torsional and rolling friction: below, none is declared (0)."""
+MOST_LEVER: Final = 10.0
+"""[m] Beyond the size of any robot's foot."""
 
 
 @dataclass(frozen=True)
@@ -30,22 +41,6 @@ class PlaneEntry:
     point: Vec3
     normal: Vec3
     link: str = WORLD_FRAME
-
-
-@dataclass(frozen=True)
-class ContactEntry:
-    """A `[[contact]]` of a recipe: a sphere about `point` [m] on a link (radius 0: a point), and the planes and spheres that it
-    touches; one that others touch needs neither `against` nor `friction`. Contacts of one `surface` on a link share their law:
-    one friction, load and compliance, under the surface's name. With `restitution` it bounces."""
-
-    name: str
-    link: str
-    point: Vec3
-    radius: float = 0.0
-    against: tuple[str, ...] = ()
-    friction: float | None = None
-    surface: str | None = None
-    restitution: float | None = None
 
 
 @dataclass(frozen=True)
@@ -62,7 +57,8 @@ def contact_faults(
 ) -> Iterator[Finding]:
     """Planes and contacts that cannot be."""
     every: list[PlaneEntry | ContactEntry] = [*planes, *contacts]
-    counts = Counter(entry.name for entry in every)
+    counts = Counter(plane.name for plane in planes)
+    counts.update(name for contact in contacts for name in names_of(contact))
     for name in (name for name, count in counts.items() if count > 1):
         yield Finding(
             "contact", f"{counts[name]} planes and contacts are called {quoted(name)}; names must differ", (), (name,)
@@ -105,7 +101,7 @@ def _surface_faults(contacts: Sequence[ContactEntry]) -> Iterator[Finding]:
     for name, members in surfaces.items():
         where = f"surface {quoted(name)}"
         names = tuple(contact.name for contact in members)
-        for what in ("friction", "restitution", "link"):
+        for what in ("friction", "restitution", "torsional", "rolling", "link"):
             if len({getattr(c, what) for c in members}) > 1:
                 values = ", ".join(f"{c.name} {getattr(c, what)}" for c in members)
                 message = f"{where}: its contacts have different {what} ({values}); one is expected"
@@ -122,6 +118,7 @@ def _alone(contact: ContactEntry, touched: set[str]) -> Iterator[str]:
     """What is wrong with a contact by itself."""
     if contact.radius < 0.0:
         yield f"radius {contact.radius:g} m is negative; 0 is a point"
+    yield from shape_faults(contact)
     if not contact.against and contact.name not in touched:
         yield "it touches nothing: `against` names a plane or another contact, or another contact names this one"
     if contact.against and contact.friction is None:
@@ -133,6 +130,11 @@ def _alone(contact: ContactEntry, touched: set[str]) -> Iterator[str]:
         )
     if contact.restitution is not None and not 0.0 <= contact.restitution <= 1.0:
         yield f"restitution {contact.restitution:g}: a share of the rate from 0 to 1 is expected"
+    for kind, lever in (("torsional", contact.torsional), ("rolling", contact.rolling)):
+        if lever != 0.0 and not LEAST_LEVER <= lever <= MOST_LEVER:
+            yield f"{kind} {lever:g} m: from {LEAST_LEVER:g} to {MOST_LEVER:g} m is expected, or 0 for none"
+        elif lever != 0.0 and not friction:
+            yield f"{kind} {lever:g} m without friction: what turns against friction slides against it too; give `friction`"
 
 
 def _together(selection: Selection, contact: ContactEntry, other: PlaneEntry | ContactEntry) -> Iterator[str]:
@@ -145,8 +147,7 @@ def _together(selection: Selection, contact: ContactEntry, other: PlaneEntry | C
         return
     if contact.name in other.against and contact.name < other.name:
         yield "each names the other; once is enough"
-    if contact.radius == 0.0 and other.radius == 0.0:
-        yield "both are points, which never meet; one needs a radius"
+    yield from together_faults(contact, other)
 
 
 def _meant(name: str, others: dict[str, PlaneEntry | ContactEntry]) -> str:
@@ -171,7 +172,9 @@ def touching(
     selection: Selection, planes: Sequence[PlaneEntry], contacts: Sequence[ContactEntry]
 ) -> tuple[tuple[Plane, ...], tuple[Contact, ...]]:
     """Planes and contacts on moving links; there are no `contact_faults`."""
-    return tuple(_plane(selection, entry) for entry in planes), tuple(_contact(selection, entry) for entry in contacts)
+    entries = {entry.name: entry for entry in contacts}
+    found = (part for entry in contacts for part in elements(selection, entry, entries))
+    return tuple(_plane(selection, entry) for entry in planes), tuple(found)
 
 
 def _plane(selection: Selection, entry: PlaneEntry) -> Plane:
@@ -179,13 +182,6 @@ def _plane(selection: Selection, entry: PlaneEntry) -> Plane:
     normal = apply(pose.rotation, scale(entry.normal, 1.0 / norm(entry.normal)))
     point = add(pose.translation, apply(pose.rotation, entry.point))
     return Plane(entry.name, link, normal, dot(normal, point))
-
-
-def _contact(selection: Selection, entry: ContactEntry) -> Contact:
-    link, pose = found_place(selection, entry.link)
-    point = add(pose.translation, apply(pose.rotation, entry.point))
-    law = (entry.surface or "", entry.restitution)
-    return Contact(entry.name, link, point, entry.radius, entry.friction or 0.0, entry.against, *law)
 
 
 def contact_lines(robot: Robot) -> list[str]:
@@ -197,9 +193,11 @@ def contact_lines(robot: Robot) -> list[str]:
     lines = []
     for pair in robot.pairs:
         own, other = pair.sphere, pair.other
-        shape = f"sphere of {own.radius:g} m" if own.radius else "point"
-        kind = "plane" if isinstance(other, Plane) else "sphere"
+        shape = "box" if own.core == BOX else f"{own.core} of {own.radius:g} m" if own.radius else "point"
+        kind = "plane" if isinstance(other, Plane) else other.core
         friction = f"friction {own.friction:g}" if own.friction else "no friction"
+        friction += f", torsional {own.torsional:g} m" if own.torsional else ""
+        friction += f", rolling {own.rolling:g} m" if own.rolling else ""
         friction += f", restitution {own.restitution:g}" if own.restitution is not None else ""
         lines.append(
             f"contact {quoted(own.name)}: {shape} on {on(own.link)} against {kind} {quoted(other.name)} on {on(other.link)}, "

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from diffpbd.codegen.description.base import BASE_JOINTS, FIXED
-from diffpbd.codegen.description.contacts import ContactEntry, PlaneEntry, Touching
+from diffpbd.codegen.description.contact_shapes import ContactEntry
+from diffpbd.codegen.description.contacts import PlaneEntry, Touching
 from diffpbd.codegen.description.loops import LoopEntry, closing
 from diffpbd.codegen.description.mjcf import file_defaults
 from diffpbd.codegen.description.numerals import LARGEST
@@ -104,7 +105,8 @@ class Recipe:
     `base_joint` says whether the base is fixed, moves in a plane or is free (docs/bases.md).
     Joints in `passive` have no motor; every `loop` closes what the tree leaves open (docs/loops.md),
     by rows that are kept of it, or by `loop_rows` all of them. Every `contact` is a
-    sphere or point that touches planes (`plane`) or other spheres; words LINK or LINK=PLANE in `contact_from_collision` make
+    sphere, point, capsule or box that touches planes (`plane`) or others; words LINK or LINK=PLANE in
+    `contact_from_collision` make
     such of the link's `<collision>` (docs/contact.md). With `cone` exact what sticks creeps at 1e-9 m/s, and derivatives are
     those at a slip of their own. Words LINK=LINK or LINK=LINK:TYPE in `close` are loops that keep two
     links' frames together; `ground` [m] is a plane of that name, across z at this height over the root or the world.

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
-from diffpbd.codegen.description.contacts import ContactEntry, PlaneEntry
+from diffpbd.codegen.description.contact_shapes import ContactEntry
+from diffpbd.codegen.description.contacts import PlaneEntry
 from diffpbd.codegen.description.loops import LoopEntry
 from diffpbd.codegen.description.mjcf import file_defaults
 from diffpbd.codegen.description.recipe import AVERAGING, DEFAULT_SWEEPS, Recipe, Relaxation

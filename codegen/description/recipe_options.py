@@ -104,8 +104,8 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType({
         "Contacts creep at contact.slip, 1e-5 m/s (smooth), or 1e-9 m/s, with derivatives at contact.slope_slip (exact).",
     ),
     "contact_from_collision": Option(
-        "Contacts of this link's <collision> (spheres, boxes, capsules, cylinders) against a plane of the recipe, "
-        "may be given more than once.", metavar="LINK[=PLANE]", many=True,
+        "Contacts of this link's <collision> (spheres, boxes, capsules, cylinders) against a plane of the recipe or another "
+        "link's <collision>; may be given more than once.", metavar="LINK[=PLANE|LINK]", many=True,
     ),
     "sweep_order": Option(
         "Gauss-Seidel closes joint by joint (default), or as the paper prints all positional, then all angular "

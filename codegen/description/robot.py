@@ -19,6 +19,9 @@ Mat3 = tuple[Vec3, Vec3, Vec3]
 
 ZERO: Final[Vec3] = (0.0, 0.0, 0.0)
 IDENTITY: Final[Mat3] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+SPHERE: Final = "sphere"
+CAPSULE: Final = "capsule"
+BOX: Final = "box"
 WORLD: Final[int] = -1
 """Parent index of a joint that hangs on the base."""
 
@@ -152,6 +155,9 @@ class Contact:
 
     `against` names planes and other spheres that it touches, all with the coefficient `friction` [1]; 0 is frictionless.
     Contacts of one `surface` share the law of their contact. `restitution` [1]: a default of alpha, None without any.
+    `torsional` and `rolling` [m] times the normal force are the largest torques about and across the normal; 0: none. Those
+    that are a `part` of one shape have its radius; they are its ends or corners, or its `core`, which is about `point`: a
+    capsule's is between its ends, a box's has `axes` (3 x 3, R_link_box) and `halves` [m].
     """
 
     name: str
@@ -162,16 +168,28 @@ class Contact:
     against: tuple[str, ...] = ()
     surface: str = ""
     restitution: float | None = None
+    torsional: float = 0.0
+    rolling: float = 0.0
+    part: str = ""
+    core: str = SPHERE
+    axes: Mat3 = IDENTITY
+    halves: Vec3 = ZERO
 
     @property
     def law(self) -> str:
-        """Whose friction, load, compliance and restitution are its own: the name of its entries of alpha."""
+        """Whose friction, load, compliance and so on are its own: the name of its entries of alpha."""
         return self.surface or self.name
+
+    @property
+    def shape(self) -> str:
+        """Whose radius it has."""
+        return self.part or self.name
 
 
 @dataclass(frozen=True)
 class Pair:
-    """What can touch: a sphere and a plane or another sphere. `name` is the sphere's, with the other's where it has several."""
+    """What can touch: a sphere or core, and a plane or another of these. `name` is the first's, with the other's where it has
+    several."""
 
     name: str
     sphere: Contact

@@ -24,6 +24,7 @@ from diffpbd.codegen.description.rigid import Pose, add, compose, norm, rotation
 from diffpbd.codegen.description.robot import IDENTITY, ZERO, Mat3, Shape, Vec3
 from diffpbd.codegen.description.source import Element
 from diffpbd.codegen.description.tree import Selection
+from diffpbd.codegen.description.units import unit_doubt
 
 LEAST: Final = 1e-9
 """[m] A capsule shorter than this is a sphere, and what is written smaller is nothing."""
@@ -92,7 +93,8 @@ def shapes_of(
                 faults.append(Finding("shape", f"{where}{error}", (link,)))
                 continue
             parts.setdefault(link, []).append((link if len(every) == 1 else f"{link}.{k + 1}", core))
-            doubts += [Finding("shape", f"{where}{doubt}", (link,))] if doubt else []
+            unit = "" if core[0] == "plane" else unit_doubt(element, selection, core[2], core[3])
+            doubts += [Finding("shape", f"{where}{text}", (link,)) for text in (doubt, unit) if text]
     for entry in shaping.entries:
         try:
             core_of = _of_entry(entry)

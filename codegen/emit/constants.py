@@ -51,6 +51,12 @@ CONSTANTS: Final = (
         "first correction of a step of sixth order up to which one Newton iteration is enough",
     ),
     Constant(
+        "foretold",
+        3e-6,
+        "rad or m",
+        "first correction of a step of sixth order up to which what Newton leaves is small enough for the last correction",
+    ),
+    Constant(
         "long_step", 0.5, "rad or m", "step of a rollout beyond which other poses than joint_step's own may solve it"
     ),
     Constant("far_guess", 0.1, "rad or m", "error of a first guess beyond which it says little about the next one's"),

@@ -28,7 +28,7 @@ AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_lo
 
 SOURCES = (
     "constrained_step.c", "turned_torque.h", "products.h", "dense.h", "free_stages.h", "cones.h", "cone_systems.h",
-    "cone_levels.h", "joint_limits.h", "contacts.h", "rebounds.h", "certificate.h", "slopes.h", "contact_force.h",
+    "cone_levels.h", "joint_limits.h", "contacts.h", "discs.h", "rebounds.h", "certificate.h", "slopes.h", "contact_force.h",
     "loops_closed.h", "loop_rows.h", "close_loops.h", "work_sizes.h",
 )  # fmt: skip
 """Plain C of the step: the first file includes what a robot needs of the others."""
@@ -50,7 +50,7 @@ def judged(model: Model) -> int:
     if not tree.sided:
         return looked + 4 * n + 1 if tree.closures else 0
     turning = sum(not tree.slides[joint] for joint in tree.coordinates)
-    touching = sum(17 if k.rough else 3 for k in tree.contacts)
+    touching = sum((17 if k.rough else 3) + 8 * k.spun + 12 * k.rolled for k in tree.contacts)
     return n * (2 * n + 8) + 3 * turning + m * (3 * n + 3) + 5 * len(sides(model)) + touching + 12
 
 
@@ -83,8 +83,11 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         "BORDER": border, "RECORD": RECORD_ROWS * tree.n, "KERNEL_WORK": work, "SPARE": tree.spare,
         "COULOMB": stretch[0] if stretch else 0, "LIMIT_LOAD": where.get("limit.load", 0),
         "LIMIT_SLIP": where.get("limit.slip", 0), "SIDED": tree.sided, "SIDES": len(found),
-        "CONTACTS": len(tree.contacts), "LAW": LAW, "TOUCHES": touches, "ROUGH_ANY": any(k.rough for k in tree.contacts),
-        "ROUGH_ALL": all(k.rough for k in tree.contacts), "SLACK": bool(model.chosen.slack),
+        "CONTACTS": len(tree.contacts), "LAW": LAW + 2 * tree.turned, "TOUCHES": touches,
+        "ROUGH_ANY": any(k.rough for k in tree.contacts),
+        "ROUGH_ALL": all(k.rough for k in tree.contacts), "TURNED": tree.turned,
+        "SPUN": any(k.spun for k in tree.contacts), "ROLLED": any(k.rolled for k in tree.contacts),
+        "SLACK": bool(model.chosen.slack),
         "LAGGING": bool(tree.friction), "STRAIGHT": n <= STRAIGHT, "FLOATING": bool(tree.base),
         "CHART_PATHS": bool(tree.base) and tree.sided,
         "WRENCHES": bool(tree.wrenches), "BOUNCING": rebounds.bounces(model), "EXACT": "contact.slope_slip" in where,
@@ -170,7 +173,9 @@ def _declare(
     sided, tree = model.tree.sided, model.tree
     if sided:  # three iterations of the pose stage and two of the rate stage
         acting = 2 * len(tree.limits) * count("side") + sum(
-            (count("contact") + 30 * n + 6 * n * n) if k.rough else (count("smooth_contact") + 6 * n + 2 * n * n)
+            count(*(("contact",) if k.rough else ("smooth_contact",)), *("spun",) * k.spun, *("rolled",) * k.rolled)
+            + (30 * n + 6 * n * n if k.rough else 6 * n + 2 * n * n)
+            + (k.rows - 3) * (10 * n + 2 * n * n) * bool(k.discs)
             for k in tree.contacts
         )
         solve = (n + m) ** 3 // 3 + acting

@@ -117,11 +117,12 @@ def _texts(kernels: StepKernels) -> str:
 
 
 def add_lanes(emission: Emission) -> None:
-    """The step and its derivatives for rows side by side: text over V, a file for 4 lanes and one for 8."""
+    """The step and its derivatives for rows side by side: text over V, a file for 4 lanes, one for 4 lanes with twice as many
+    registers (AVX-512), and one for 8."""
     emission.copy("joint_step_lanes.h")
-    for lanes, words in ((4, V3), (MOST_LANES, V4)):
-        defined = {"LANES": str(lanes), "MANY(name)": f"name##_lanes{lanes}"}
+    for lanes, words, name in ((4, V3, "lanes4"), (4, V4, "lanes4_v4"), (MOST_LANES, V4, "lanes8")):
+        defined = {"LANES": str(lanes), "MANY(name)": f"name##_{name}"}
         if lanes == MOST_LANES:
             defined["STEP_ALONE"] = ""  # more lanes gain nothing in the derivatives: their values leave the cache
-        add_path(emission, f"joint_step_lanes{lanes}.c", "joint_step_lanes.h", words, defined)
+        add_path(emission, f"joint_step_{name}.c", "joint_step_lanes.h", words, defined)
     emission.lanes += ["joint_step", "jac_joint_step", "vjp_joint_step"]

@@ -7,7 +7,7 @@ from typing import Final
 from diffpbd.codegen.emit.sources import Emission
 
 V3: Final = ("AVX2 and FMA (x86-64-v3)", "avx2,fma")
-V4: Final = ("AVX-512F (x86-64-v4)", "avx512f,avx2,fma")
+V4: Final = ("AVX-512F and VL (x86-64-v4)", "avx512f,avx512vl,avx2,fma")
 
 
 def add_path(

@@ -8,12 +8,15 @@ from typing import Any
 import casadi as ca
 
 from diffpbd.codegen.description.rigid import AXES
-from diffpbd.codegen.description.robot import ZERO, Loop, Pair, Plane, Robot, Tip
+from diffpbd.codegen.description.robot import BOX, CAPSULE, IDENTITY, SPHERE, ZERO, Loop, Pair, Plane, Robot, Tip
 from diffpbd.codegen.description.robot import Contact as Sphere
 from diffpbd.codegen.graph.geometry import rows, turned, vector
 from diffpbd.codegen.graph.loop_poses import frame_of
-from diffpbd.codegen.graph.parameters import CONTACT_LAW, LEVER_PARTS, WRENCH_PARTS, across, extent
+from diffpbd.codegen.graph.parameters import CONTACT_LAW, LEVER_PARTS, LEVERS, WRENCH_PARTS, across, extent
 from diffpbd.codegen.program.tree import Contact
+
+SHORT = 1e-9
+"""[m] Length of a capsule whose ends are entries of alpha, below which it has no direction."""
 
 
 def loop_numbers(entry: Any, index: Mapping[str, int], aligned: Sequence[Any], loop: Loop) -> Any:
@@ -35,7 +38,10 @@ def loop_numbers(entry: Any, index: Mapping[str, int], aligned: Sequence[Any], l
 
 def as_touching(pair: Pair) -> Contact:
     """A pair as the derivation sees it."""
-    return Contact(pair.sphere.link, pair.other.link, not isinstance(pair.other, Plane), pair.sphere.friction > 0.0)
+    own, other = pair.sphere, pair.other
+    cores = () if isinstance(other, Plane) or own.core == other.core == SPHERE else (own.core, other.core)
+    turning = (own.torsional > 0.0, own.rolling > 0.0)
+    return Contact(own.link, other.link, not isinstance(other, Plane), own.friction > 0.0, cores, *turning)
 
 
 def placed(entry: Any, robot: Robot, sphere: Sphere) -> Any:
@@ -67,23 +73,46 @@ def sloped(entry: Any, plane: Plane) -> Any:
 
 
 def contact_blocks(entry: Any, aligned: Sequence[Any], robot: Robot) -> dict[str, Any]:
-    """Numbers of every contact in the axes of the joints of both links, see `contacts`, and those of its law."""
+    """Numbers of every contact in the axes of the joints of both links, see `contacts`, and those of its law; where any has
+    friction against turning, that of each behind both."""
 
     def seen(link: int, v: Any) -> Any:
         return v if link < 0 else ca.mtimes(aligned[link].T, v)
 
-    columns, laws = [], []
+    columns, laws, cores = [], [], []
+    turned = any(pair.sphere.torsional > 0.0 or pair.sphere.rolling > 0.0 for pair in robot.pairs)
     for pair in robot.pairs:
         own, other = pair.sphere, pair.other
+        levers = [entry(f"contact.{kind}.{own.law}", 0.0) for kind in LEVERS] if turned else []
         if isinstance(other, Plane):
             last = [seen(other.link, sloped(entry, other)), entry(f"plane.height.{other.name}", other.height)]
         else:
-            last = [seen(other.link, placed(entry, robot, other)), entry(f"contact.radius.{other.name}", other.radius)]
-        radius = entry(f"contact.radius.{own.name}", own.radius)
-        columns.append(ca.vertcat(seen(own.link, placed(entry, robot, own)), radius, *last))
+            last = [seen(other.link, placed(entry, robot, other)), entry(f"contact.radius.{other.shape}", other.radius)]
+            if as_touching(pair).cores:
+                cores.append(ca.vertcat(*[_core(entry, aligned, robot, shape) for shape in (own, other)]))
+        radius = entry(f"contact.radius.{own.shape}", own.radius)
+        columns.append(ca.vertcat(seen(own.link, placed(entry, robot, own)), radius, *last, *levers))
         each = [entry(f"contact.{kind}.{own.law}", 0.0) for kind in CONTACT_LAW]
-        laws.append(ca.vertcat(*each, entry("contact.slip", 0.0)))
-    return {"contact": ca.horzcat(*columns), "contact_law": ca.horzcat(*laws)}
+        laws.append(ca.vertcat(*each, entry("contact.slip", 0.0), *levers))
+    found = {"contact": ca.horzcat(*columns), "contact_law": ca.horzcat(*laws)}
+    return found | ({"core": ca.horzcat(*cores)} if cores else {})
+
+
+def _core(entry: Any, aligned: Sequence[Any], robot: Robot, shape: Sphere) -> Any:
+    """Numbers of a sphere, capsule or box in the axes of its link's joint, see `meetings`."""
+    centre, axes, halves = placed(entry, robot, shape), ca.SX.eye(3), ca.SX.zeros(3)
+    if shape.core == CAPSULE:
+        ends = [placed(entry, robot, c) for c in robot.contacts if c.part == shape.part and c.core == SPHERE]
+        way = (ends[1] - ends[0]) / 2
+        halves[0] = ca.sqrt(ca.dot(way, way) + (0.0 if way.is_constant() else SHORT**2))
+        axes[:, 0], centre = way / halves[0], (ends[0] + ends[1]) / 2
+    elif shape.core == BOX:
+        axes, halves = ca.SX(ca.DM([list(row) for row in shape.axes])), ca.SX(ca.DM(list(shape.halves)))
+        if shape.axes == IDENTITY:
+            halves = vector(entry, f"contact.half.{shape.surface}", AXES, shape.halves)
+    if shape.link >= 0:
+        centre, axes = ca.mtimes(aligned[shape.link].T, centre), ca.mtimes(aligned[shape.link].T, axes)
+    return ca.vertcat(centre, ca.vec(axes), halves, entry(f"contact.radius.{shape.shape}", shape.radius))
 
 
 def wrench_numbers(entry: Any, frame: Tip) -> Any:

@@ -22,7 +22,8 @@ TORQUE_COLUMNS: Final = (
 )
 
 CONTACT_IMPULSES: Final = (
-    "contact by contact: the normal one, then along two tangents; the normal one alone without friction"
+    "contact by contact: the normal one, then along two tangents; the normal one alone without friction; last those of "
+    "torsional and of rolling friction, over their coefficients"
 )
 
 ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {

@@ -16,7 +16,7 @@ import casadi as ca
 from diffpbd.codegen.description.robot import Robot, Shape
 from diffpbd.codegen.functions import DOCS
 from diffpbd.codegen.graph.derivatives import Spec
-from diffpbd.codegen.graph.distances import AXES, BOX, CAPSULE, ORDER, PLANE, SPHERE, Apart, Placed, apart, held
+from diffpbd.codegen.graph.distances import AXES, BOX, CAPSULE, ORDER, PLANE, SPHERE, Apart, Placed, apart, facing, held
 from diffpbd.codegen.graph.floating import FREEDOMS, PLACE, rotation
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.geometry import square
@@ -168,20 +168,12 @@ class Clearance:
         return ca.dot(frame.along, at.moment) + ca.dot(frame.swept, at.normal)
 
     def points(self, found: Sequence[Apart]) -> tuple[Any, Any]:
-        """Nearest points (3 × distances) on the surfaces of both bodies, from the line along n that M says.
-
-        On it the first body's lies furthest against n."""
+        """Nearest points (3 × distances) on the surfaces of both bodies."""
         ones, others = [], []
         for row, at in zip(self.rows, found, strict=True):
             one, _ = self.pair(row)
             size = ca.dot(at.normal, at.normal) + TINY**2
-            reach = one.radius * ca.sqrt(size)
-            for k in range(AXES[one.kind]):
-                reach += one.halves[k] * ca.fabs(ca.dot(one.axes[:, k], at.normal))
-            height = (ca.dot(one.centre, at.normal) - reach) / size
-            if one.kind == PLANE:
-                height = ca.dot(one.centre, at.normal) / size
-            ones.append(ca.cross(at.normal, at.moment) / size + height * at.normal)
+            ones.append(facing(one, at))
             others.append(ones[-1] - at.distance * at.normal / ca.sqrt(size))
         return ca.horzcat(*ones), ca.horzcat(*others)
 

@@ -10,6 +10,7 @@ import casadi as ca
 
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.joint_step import forwards, kernel_graph, node_torque, residuals, solve
+from diffpbd.codegen.graph.meetings import inlined
 from diffpbd.codegen.graph.model import Model, independent, prepare
 from diffpbd.codegen.graph.root import Root
 from diffpbd.codegen.graph.sided import Sided, sided_kernels
@@ -64,8 +65,8 @@ def solved(model: Model) -> ca.Function:
     stage: exact derivatives of any order; NaN where no root is found. The start is taken for closed."""
     model = independent(model)
     r, m, sided = residuals(model), model.tree.rows, Sided(model)
-    n, k, cones_count = r.n, sided.count, len(sided.sides) + len(model.tree.contacts)
-    L, H, rho = (ca.SX.sym(name, size) for name, size in (("L", m), ("H", m), ("rho", cones_count)))
+    n, k = r.n, sided.count
+    L, H, rho = (ca.SX.sym(name, size) for name, size in (("L", m), ("H", m), ("rho", sided.masses)))
     B, C = (ca.SX.sym(name, k) for name in ("B", "C"))
     pose, closed, rate, still = _equations(model, L, H)
     pose, rate = pose - r.h * ca.mtimes(sided.pushes(False), B), rate - r.h * ca.mtimes(sided.pushes(True), C)
@@ -117,7 +118,7 @@ def _signs(model: Model) -> Any:
     if not model.tree.contacts:
         return ca.SX(0, 1)
     program, p = contacts.rows(model.tree), residuals(model).p
-    return inline(program, {k: p if k == "p" else model.blocks[k] for k in program.inputs})["sign"]
+    return inlined(program, model, {"p": p})["sign"]
 
 
 def curvature(model: Model) -> ca.Function:

@@ -77,6 +77,18 @@ def apart(one: Placed, other: Placed, smoothing: Any) -> Apart:
     return Apart(d - one.radius - other.radius, n, ca.cross(one.centre, n) + torque)
 
 
+def facing(one: Placed, at: Apart) -> Any:
+    """The nearest point on the surface of the first shape: on the line along n that M says, its furthest against n."""
+    size = ca.dot(at.normal, at.normal) + POINT**2
+    reach = one.radius * ca.sqrt(size)
+    for k in range(AXES[one.kind]):
+        reach += one.halves[k] * ca.fabs(ca.dot(one.axes[:, k], at.normal))
+    height = (ca.dot(one.centre, at.normal) - reach) / size
+    if one.kind == PLANE:
+        height = ca.dot(one.centre, at.normal) / size
+    return ca.cross(at.normal, at.moment) / size + height * at.normal
+
+
 def held(one: Placed, other: Placed, smoothing: Any) -> tuple[Any, Any]:
     """What a distance of the cores is a function of, c − c', axes and halves of both in one column, and its derivatives by
     these; of two shapes in the order of `ORDER`."""

@@ -24,6 +24,7 @@ from diffpbd.codegen.description.robot import Plane
 from diffpbd.codegen.graph import constrained_step, step_graphs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.geometry import product, rows, square
+from diffpbd.codegen.graph.meetings import CORE
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.program.notation import STATE
 from diffpbd.runtime.folder.manifest import Parameter
@@ -61,6 +62,8 @@ def seen_from(model: Model, R: Any, x: Any) -> Model:
     """The model with all that is given in the world, gravity, wrenches and ends of loops, in the axes of a frame there."""
     blocks = {k: ca.SX(v) for k, v in model.blocks.items()}
     blocks["gravity"] = ca.mtimes(R.T, blocks["gravity"])
+    if "heading" in blocks:
+        blocks["heading"] = rows(R)
     if "wrench" in blocks:
         point, force, torque = ca.vertsplit(blocks["wrench"], 3)
         blocks["wrench"] = ca.vertcat(point, ca.mtimes(R.T, force), ca.mtimes(R.T, torque))
@@ -78,6 +81,12 @@ def seen_from(model: Model, R: Any, x: Any) -> Model:
                 if turns:
                     blocks["contact"][7, k] -= ca.dot(v, x)
                 blocks["contact"][start : start + 3, k] = ca.mtimes(R.T, v if turns else v - x)
+    for k, contact in enumerate(model.tree.cored):
+        for start, link in ((0, contact.link), (CORE, contact.other)):
+            if link < 0:
+                core = blocks["core"][start : start + 12, k]
+                axes = ca.mtimes(R.T, ca.reshape(core[3:12], 3, 3))
+                blocks["core"][start : start + 12, k] = ca.vertcat(ca.mtimes(R.T, core[0:3] - x), ca.vec(axes))
     return dataclasses.replace(model, blocks={k: ca.densify(v) for k, v in blocks.items()})
 
 

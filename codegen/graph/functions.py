@@ -13,6 +13,7 @@ import casadi as ca
 from diffpbd.codegen.graph import maximal
 from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.joint_step import solve
+from diffpbd.codegen.graph.meetings import inlined
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import closures, contacts, recursive, recursive_jacobian, wrenches
@@ -117,7 +118,7 @@ class Graphs:
             rows = self.program(closures.rows(tree, True), p=p)
             yield "loop_residual", [*state, alpha], {"rows": rows["g"], "row_rates": ca.mtimes(rows["A"], pd)}
         if tree.contacts:
-            found = self.program(contacts.rows(tree, True), p=p)
+            found = inlined(contacts.rows(tree, True), model, {"p": p})
             yield "contact_gap", [("p", p), alpha], {"gap": found["gap"]}
             yield "contact_jacobian", [("p", p), alpha], {"contact_rows": found["J"]}
             torque = self._of_contacts(found["J"], found["sign"])
@@ -126,10 +127,13 @@ class Graphs:
 
     def _of_contacts(self, J: Any, sign: Any) -> Any:
         """Jᵀ f of forces on the spheres of contacts (3 × c, world axes)."""
-        frames = self.program(contacts.directions(self.model.tree), p=self.p, sign=sign)["frames"]
-        along = [
-            ca.mtimes(ca.reshape(frames[:, k], 3, 3).T, self.force[:, k]) for k in range(len(self.model.tree.contacts))
-        ]
+        frames = inlined(contacts.directions(self.model.tree), self.model, {"p": self.p, "sign": sign})["frames"]
+        along = []
+        for k, contact in enumerate(self.model.tree.contacts):
+            rows = ca.mtimes(ca.reshape(frames[:, k], 3, 3).T, self.force[:, k])
+            if contact.crossing:  # its normal is shorter than one
+                rows[0] /= ca.dot(frames[0:3, k], frames[0:3, k])
+            along.append(rows)
         return ca.mtimes(J.T, ca.vertcat(*along))
 
     def _shared(self, torque: Any, offset: Any) -> dict[str, Any]:

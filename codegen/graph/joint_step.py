@@ -9,6 +9,7 @@ from typing import Any, Final
 import casadi as ca
 
 from diffpbd.codegen.graph.gears import gears_of
+from diffpbd.codegen.graph.meetings import inlined
 from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import link_adjoint, link_rollout, link_step
@@ -31,8 +32,8 @@ def forwards(h: Any, end: Any) -> Any:
 def kernel_graph(program: Program, name: str, prepared: Prepared) -> ca.Function:
     """A program as an SX kernel of its own inputs, then alpha and the prepared model values."""
     blocks = prepared.model.blocks
-    free = {k: ca.SX.sym(k, m.rows, m.cols) for k, m in program.inputs.items() if k not in blocks}
-    outputs = inline(program, {k: free.get(k, blocks.get(k)) for k in program.inputs})
+    free = {k: ca.SX.sym(k, m.rows, m.cols) for k, m in program.inputs.items() if k not in blocks and k != "meeting"}
+    outputs = inlined(program, prepared.model, free)
     return ca.Function(
         name,
         [*free.values(), prepared.model.alpha, prepared.symbols],

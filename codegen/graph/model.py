@@ -85,7 +85,8 @@ class Model:
     translation 3 × n, limit 2 n (lower and upper a joint, 0 where none acts),
     payload 10 (mass, com, inertia about it, tip frame), wrench 9 × wrenches (point, force, torque), lever 5 × lever springs,
     loop 25 × loops (see `closures`); `chosen` says which rows of these are kept; contact 8 × contacts (see `contacts`),
-    contact_law 4 × contacts (friction, 0 without any; compliance; load; slip).
+    contact_law 4 × contacts (friction, 0 without any; compliance; load; slip); heading 9, the rotation by rows of the frame in
+    which a floating base is stepped.
     """
 
     robot: Robot
@@ -221,6 +222,8 @@ def _built(robot: Robot, recipe: Recipe, entries: tuple[Parameter, ...]) -> Mode
     blocks |= {block: column(FRICTION_BLOCKS[block]) for block in more}
     if robot.loops:
         blocks["loop"] = ca.horzcat(*[loop_numbers(entry, index, aligned, loop) for loop in robot.loops])
+    if robot.pairs and tree.base:
+        blocks["heading"] = ca.DM([1, 0, 0, 0, 1, 0, 0, 0, 1])
     if robot.pairs:
         blocks |= contact_blocks(entry, aligned, robot)
     blocks |= _in_joint_axes(tree, blocks)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Final, cast
 
+from diffpbd.codegen.description.contacts import LEAST_LEVER, MOST_LEVER
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import ANGLES, AXES, MOMENTS, rpy_from_rotation, upper_triangle
 from diffpbd.codegen.description.robot import Contact, Joint, JointType, Loop, LoopType, Robot, Vec3
@@ -38,6 +39,8 @@ spring of 7 kN/m carry a stretched Baxter arm. An arm shorter than a millimetre 
 
 CONTACT_LAW: Final = ("friction", "compliance", "load")
 """What every contact has of its own, in the order of the block `contact_law`."""
+LEVERS: Final = ("torsional", "rolling")
+"""Friction against turning about the normal and across it, of contacts that have one; behind the slip in that block."""
 FRICTION_BOUNDS: Final = (1e-3, 10.0)
 """[1] Coefficient of friction between which the cone is neither a line nor a half-space to the solver; less is declared
 frictionless."""
@@ -174,9 +177,8 @@ def _contact_entries(robot: Robot, exact: bool) -> Iterator[Parameter]:
     for c in laws:
         if c.friction > 0.0:
             yield Parameter(f"contact.friction.{c.law}", "1", c.friction, *FRICTION_BOUNDS)
-    for c in robot.contacts:
-        if c.against or c.name in used:
-            yield Parameter(f"contact.radius.{c.name}", "m", c.radius, 0.0, None)
+    for c in {c.shape: c for c in robot.contacts if c.against or c.name in used}.values():
+        yield Parameter(f"contact.radius.{c.shape}", "m", c.radius, 0.0, None)
     for c in laws:
         yield Parameter(f"contact.load.{c.law}", "N", LOAD, LEAST_LOAD, None)
     for c in laws:
@@ -184,6 +186,10 @@ def _contact_entries(robot: Robot, exact: bool) -> Iterator[Parameter]:
     for c in laws:
         if c.restitution is not None:
             yield Parameter(f"contact.restitution.{c.law}", "1", c.restitution, 0.0, 1.0)
+    for kind in LEVERS:
+        for c in laws:
+            if getattr(c, kind) > 0.0:
+                yield Parameter(f"contact.{kind}.{c.law}", "m", getattr(c, kind), LEAST_LEVER, MOST_LEVER)
     if active:
         yield Parameter("contact.slip", "m/s", LEAST_SLIP if exact else SLIP, LEAST_SLIP, None)
     if active and exact:

@@ -9,13 +9,13 @@ from typing import Any, Final
 import casadi as ca
 
 from diffpbd.codegen.graph import rebounds
-from diffpbd.codegen.graph.geometry import product
 from diffpbd.codegen.graph.joint_step import kernel_graph, residuals
 from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.parameters import SIDES
-from diffpbd.codegen.graph.touched import Touched
+from diffpbd.codegen.graph.slid import slid, slid_kernel, started
+from diffpbd.codegen.graph.touched import Touched, contact_rows
 from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.joint_space import cones, contacts, distant
+from diffpbd.codegen.joint_space import cones, contacts, discs, distant
 from diffpbd.codegen.method.limits import INWARDS, OUTSIDE
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Program
@@ -33,6 +33,8 @@ def sided_kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
     for rough in sorted({contact.rough for contact in tree.contacts}):
         made += [plain(f(rough)) for f in (cones.contact, distant.distant, cones.contact_parameters)]
     made += [plain(cones.apart())] if any(contact.rough for contact in tree.contacts) else []
+    for size in sorted({rows.stop - rows.start for contact in tree.contacts for _, rows in contact.discs}):
+        made += [plain(f(size)) for f in (discs.disc, discs.disc_far, discs.disc_parameters)]
     if tree.contacts:
         made += [
             touch(prepared, False),
@@ -91,51 +93,9 @@ def touch(prepared: Prepared, ending: bool) -> ca.Function:
 
 
 def law(model: Model) -> ca.Function:
-    """alpha → friction, compliance, load and slip of every contact (4 × contacts)."""
+    """alpha → friction, compliance, load and slip of every contact (4 × contacts), and its levers of friction against turning
+    where any has one (6 × contacts)."""
     return _function("law", {"alpha": model.alpha}, {"law": model.blocks["contact_law"]})
-
-
-def slid(model: Model, first: Any, last: Any, p: Any, p_next: Any, h: Any) -> Any:
-    """Mean rates along rows of both ends over a step. A floating base is turned from one pose to the other by 2 vec(q₁ ⊗ q₀⁻¹),
-    not by its hinges' angles, which depend on where they are counted from."""
-    moved = p_next - p
-    if not model.tree.base:
-        return ca.mtimes(first + last, moved) / (2 * h)
-    q, back = _base_turn(p_next), _base_turn(p) * ca.DM([1, -1, -1, -1])
-    turn = 2 * product(q, back)[1:4]
-    along = [ca.vertcat(moved[0:3], ca.mtimes(_hinges_by_turn(at), turn), moved[6:]) for at in (p, p_next)]
-    return (ca.mtimes(first, along[0]) + ca.mtimes(last, along[1])) / (2 * h)
-
-
-def _base_turn(p: Any) -> Any:
-    """Quaternion of the three hinges of a floating base, about x, y and z."""
-    q = ca.SX([1, 0, 0, 0])
-    for k in range(3):
-        half, axis = p[3 + k] / 2, ca.DM([float(k == i) for i in range(3)])
-        q = product(q, ca.vertcat(ca.cos(half), ca.sin(half) * axis))
-    return q
-
-
-def _hinges_by_turn(p: Any) -> Any:
-    """Rates of the three hinges by the angular velocity that they make (3 × 3)."""
-    c1, s1, c2, s2 = ca.cos(p[3]), ca.sin(p[3]), ca.cos(p[4]), ca.sin(p[4])
-    return ca.blockcat([[1, s1 * s2 / c2, -c1 * s2 / c2], [0, c1, s1], [0, -s1 / c2, c1 / c2]])
-
-
-def _started(model: Model, p: Any) -> Any:
-    """The start of a step: there a floating base is at zero."""
-    return ca.vertcat(ca.SX(6, 1), p[6:]) if model.tree.base else p
-
-
-def slid_kernel(model: Model) -> ca.Function:
-    """`slid` from rows that are known, a row after the other; 0 along normals."""
-    n, count = model.tree.freedoms, model.tree.contact_rows
-    p, p_next, h = ca.SX.sym("p", n), ca.SX.sym("p_next", n), ca.SX.sym("h")
-    first, last = ca.SX.sym("first", n, count), ca.SX.sym("last", n, count)
-    across = ca.DM.ones(count)
-    across[Touched(model).first] = 0
-    rates = across * slid(model, first.T, last.T, _started(model, p), p_next, h)
-    return _function("slid", {"p": p, "p_next": p_next, "first": first, "last": last, "h": h}, {"rates": rates})
 
 
 class Touching:
@@ -160,7 +120,7 @@ def touch_slopes(model: Model) -> ca.Function:
     first = ca.SX.sym("first", r.n, t.count)
     across = ca.DM.ones(t.count)
     across[Touched(model).first] = 0
-    slides = across * slid(model, first.T, t.last, _started(model, r.p), r.p_next, r.h)
+    slides = across * slid(model, first.T, t.last, started(model, r.p), r.p_next, r.h)
     given = {"p": r.p, "p_next": r.p_next, "sign": t.sign, "first": first, "h": r.h, "alpha": r.alpha}
     return _function("touch_slopes", given, {"slopes": ca.jacobian(slides, r.p_next).T})
 
@@ -187,10 +147,10 @@ def touch_parameters(model: Model) -> ca.Function:
     push, push_rate, slid_bar, rates_bar = (
         ca.SX.sym(k, t.count) for k in ("push", "push_rate", "slid_bar", "rates_bar")
     )
-    x, y, gap_bar, law_bar = (
-        ca.SX.sym(k, size) for k, size in (("x", r.n), ("y", r.n), ("gap_bar", c), ("law_bar", cones.LAW * c))
-    )
     of_law = law(model)(r.alpha)
+    x, y, gap_bar, law_bar = (
+        ca.SX.sym(k, size) for k, size in (("x", r.n), ("y", r.n), ("gap_bar", c), ("law_bar", of_law.numel()))
+    )
     total = r.h * ca.dot(push, ca.mtimes(t.first, x)) + r.h * ca.dot(push_rate, ca.mtimes(t.last, y))
     total += (
         ca.dot(slid_bar, t.slid) + ca.dot(rates_bar, t.rates) + ca.dot(gap_bar, t.gap) + ca.dot(law_bar, ca.vec(of_law))
@@ -219,6 +179,8 @@ class Sided:
         self.first = [*Touched(model).first, model.tree.contact_rows]
         self.law = law(model)(model.alpha) if self.touching else None
         self.count = len(self.sides) + self.first[-1]
+        self.cones = len(self.sides) + len(model.tree.contacts)
+        self.masses = self.cones + 2 * len(model.tree.contacts) * model.tree.turned
         self.shifts = rebounds.shifts(model, self.r.p, self.r.pd, self.r.u, self.r.h)
 
     def pushes(self, last: bool) -> Any:
@@ -248,15 +210,16 @@ class Sided:
         return [_row(cones.side(), values) for values in given]
 
     def rows(self, impulse: Any, last: bool, rho: Any) -> Any:
-        """The rows of either stage; a ρ for each limit and contact."""
+        """The rows of either stage; a ρ for each limit and contact, then for friction against turning, see `weights`."""
         r, count, found = self.r, len(self.sides), self.limit_rows(impulse, last, rho)
         for k, contact in enumerate(self.tree.contacts):
             t, rows = self.touching, slice(self.first[k], self.first[k + 1])
             assert t is not None and self.law is not None
             rates = (t.rates if last else t.slid)[rows]
             rates[0] -= self.shifts[int(last), k]
-            given = (impulse[count:][rows], rates, t.gap[k], r.h, self.law[:, k], rho[count + k])
-            found.append(_row(cones.contact(contact.rough), given))
+            of_turning = rho[self.cones + 2 * k : self.cones + 2 * k + 2] if self.tree.turned else ()
+            given = (impulse[count:][rows], rates, t.gap[k], r.h, self.law[:, k], rho[count + k], of_turning)
+            found.append(contact_rows(contact, *given))
         return ca.vertcat(*found)
 
     def start(self, last: bool) -> Any:
@@ -270,17 +233,21 @@ class Sided:
             assert t is not None and self.law is not None
             rate = t.rates[self.first[k]] if last else 0
             found.append(_begun(t.gap[k], rate, self.law[2, k], self.law[3, k], r.h))
-            found += [ca.SX(0)] * (2 if contact.rough else 0)
+            found += [ca.SX(0)] * (contact.rows - 1)
         return ca.vertcat(*found, ca.SX(0, 1))
 
     def weights(self, D: Any) -> Any:
-        """ρ of every limit and contact from D, roughly the inertia at (p, p_next)."""
+        """ρ of every limit and contact from D, roughly the inertia at (p, p_next); then of friction against turning about the
+        normal of every contact and across it, where any has some."""
         found, diagonal = [abs(D[k.coordinate, k.coordinate]) for k in self.sides], ca.fabs(ca.diag(D))
-        for k in range(len(self.tree.contacts)):
+        turning: list[Any] = []
+        for k, contact in enumerate(self.tree.contacts):
             assert self.touching is not None
-            rows = self.touching.first[self.first[k] : self.first[k + 1], :]
-            found.append(1 / ca.mmax(ca.mtimes(rows**2, 1 / diagonal)))
-        return ca.vertcat(*found, ca.SX(0, 1))
+            own = ca.mtimes(self.touching.first[self.first[k] : self.first[k + 1], :] ** 2, 1 / diagonal)
+            found.append(1 / ca.mmax(own[: min(contact.rows, 3)]))
+            of = {kind: 1 / ca.mmax(own[rows]) for kind, rows in contact.discs}
+            turning += [of.get(kind, ca.SX(1)) for kind in (0, 1)] if self.tree.turned else []
+        return ca.vertcat(*found, *turning, ca.SX(0, 1))
 
 
 def _row(program: Program, given: Any) -> Any:

@@ -39,11 +39,11 @@ def projected(b: Program, z: Any, k: Any) -> Any:
 
 
 def projected_cone(b: Program, z: Any, k: Any) -> Any:
-    """P(z) on the second-order cone of three dimensions, k = ρ κ > 0.
+    """P(z) on the second-order cone of two dimensions or more, k = ρ κ > 0.
 
     The eigenvalues of √(z ∘ z + 4 k e) are s₊ and s₋, the roots of (z₀ ± ‖z̄‖)² + 4 k; q = s₊ s₋ and Γ = s₊ + s₋ are smooth.
     """
-    square, across = b.let(z[0] * z[0]), b.let(z[1] * z[1] + z[2] * z[2])
+    square, across = b.let(z[0] * z[0]), b.let(sum(z[i] * z[i] for i in range(1, len(z))))
     D, both = b.let(square - across), b.let(square + across)
     e = b.let(8 * k * both + 16 * k * k)
     q = b.let(sp.sqrt(D * D + e))
@@ -54,7 +54,7 @@ def projected_cone(b: Program, z: Any, k: Any) -> Any:
     low = b.let(below(z[0]))
     first = b.let((1 - low) * size / 2 + low * (2 * k + near / 2) / (2 * size))
     share = b.let(2 * first / total)
-    return Matrix([first, b.let(z[1] * share), b.let(z[2] * share)])
+    return Matrix([first, *(b.let(z[i] * share) for i in range(1, len(z)))])
 
 
 def closing(rate: Any, gap: Any, h: Any) -> Any:

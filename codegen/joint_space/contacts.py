@@ -5,6 +5,9 @@ A sphere (radius 0: a point) touches a plane or another sphere. With x_c its cen
     plane    φ = n·x_c − height − radius
     sphere   φ = ‖x_a − x_b‖ − radius_a − radius_b,    n = (x_a − x_b)/‖x_a − x_b‖
 
+Of capsules and boxes φ, n and the point are given (`meeting`): where both links are (`places`), the distance of `clearance`
+says them.
+
 Both bodies are taken at one point, midway between the two surfaces along n, so that what one loses of momentum the other
 gains. A row of J is what a unit force there along n, t₁ or t₂ does on the motion of every joint between the two bodies: J ṗ
 are the rates of the sphere against the other along these, the first of them φ's. Joints further in move both alike.
@@ -12,6 +15,8 @@ are the rates of the sphere against the other along these, the first of them φ'
 Everything is in the axes of the link on which both hang, the world's where there is none. The tangents come from n without a
 branch (Duff et al., Building an Orthonormal Basis, Revisited, 2017), by the sign of its third component. The cone of friction
 is round: it does not matter which two they are, but both ends of a step must mean the same, so the end takes the start's sign.
+A floating base is stepped in a frame of its own; tangents at the world are made of n in the world's axes (`heading` turns them
+there), so that a step does not depend on that frame.
 """
 
 from __future__ import annotations
@@ -30,7 +35,13 @@ from diffpbd.codegen.program.tree import Contact, Tree
 
 CONTACT_ROWS: Final = 8
 """Numbers of a contact: centre of the sphere and its radius, then normal and height of the plane or centre and radius of the
-other sphere; in the axes of the joints of either link."""
+other sphere; in the axes of the joints of either link. Where any contact has friction against turning (`discs`), its levers
+about the normal and across it [m] stand behind them."""
+MEETING: Final = 8
+"""Numbers of a contact of a capsule or box at a pose: gap, normal, and the point between both surfaces, in the axes of the link
+on which both hang; last the gap's derivative by a turn about the normal at that point (two capsules alone have one)."""
+PLACES: Final = 24
+"""Axes (by rows) and origin of both links of it, in the same."""
 LENGTH_GUARD: Final = 1e-9
 """[m] Distance of two centres below which the normal fades: it has no direction where they are one."""
 ORIGIN: Final = Matrix([0, 0, 0])
@@ -58,6 +69,11 @@ class _Places:
             return -1
         behind = self.tree.ancestors(other)
         return next((k for k in self.tree.ancestors(one) if k in behind), -1)
+
+    def both(self, contact: Contact) -> tuple[_Placed, _Placed]:
+        """The links of a contact, seen from the one that carries both."""
+        meet = self.meeting(contact.link, contact.other)
+        return self.seen(contact.link, meet), self.seen(contact.other, meet)
 
     def seen(self, link: int, root: int) -> _Placed:
         """A link from another that carries it."""
@@ -94,17 +110,23 @@ def tangents(b: Program, n: Any, sign: Any) -> tuple[Any, Any]:
 @dataclass(frozen=True)
 class _Touch:
     """A contact at a pose: gap, normal, and of every joint the motion of the sphere's body against the other's at the point
-    between them, per unit of joint motion."""
+    between them, and how it turns against it, per unit of joint motion."""
 
     gap: Any
     normal: Any
     motions: dict[int, Any]
+    turns: dict[int, Any]
+    pitch: Any = sp.Integer(0)
+    """What the gap changes by with a turn about the normal."""
 
 
 def _touch(places: _Places, contact: Contact, numbers: Any) -> _Touch:
+    """`numbers` of the contact, or of its meeting."""
     b, tree = places.b, places.tree
-    meet = places.meeting(contact.link, contact.other)
-    one, two = places.seen(contact.link, meet), places.seen(contact.other, meet)
+    one, two = places.both(contact)
+    if contact.cores:
+        ways = _motions(b, tree, one, two, numbers[4:7, 0])
+        return _Touch(numbers[0, 0], numbers[1:4, 0], *ways, numbers[7, 0] if contact.crossing else sp.Integer(0))
     centre, radius = b.let(one.origin + one.axes * numbers[0:3, 0]), numbers[3, 0]
     if contact.round:
         apart = b.let(centre - b.let(two.origin + two.axes * numbers[4:7, 0]))
@@ -115,28 +137,81 @@ def _touch(places: _Places, contact: Contact, numbers: Any) -> _Touch:
         normal = b.let(two.axes * numbers[4:7, 0])
         gap = b.let(dot(normal, b.let(centre - two.origin)) - numbers[7, 0] - radius)
     point = b.let(centre - b.let(radius + gap / 2) * normal)
-    motions = {}
+    return _Touch(gap, normal, *_motions(b, tree, one, two, point))
+
+
+def _motions(b: Program, tree: Tree, one: _Placed, two: _Placed, point: Any) -> tuple[dict[int, Any], dict[int, Any]]:
+    """Of every joint between two bodies what it moves the first by against the other, at a point, and turns it by."""
+    motions, turns = {}, {}
     for way, sign in ((one, 1), (two, -1)):
         for joint, axis, origin in way.joints:
             moved = axis if tree.slides[joint] else b.let(cross(axis, b.let(point - origin)))
             motions[joint] = sign * moved
-    return _Touch(gap, normal, motions)
+            if not tree.slides[joint]:
+                turns[joint] = sign * axis
+    return motions, turns
+
+
+class _Across:
+    """Tangents of contacts, from their normals seen from the links on which both bodies hang."""
+
+    def __init__(self, b: Program, places: _Places) -> None:
+        self.b, self.places = b, places
+        self.heading = Matrix(3, 3, list(b.input("heading", 9))) if places.tree.base else None
+
+    def _turned(self, contact: Contact) -> bool:
+        return self.heading is not None and self.places.meeting(contact.link, contact.other) < 0
+
+    def normal(self, contact: Contact, normal: Any) -> Any:
+        """Of length one (that of capsules that cross is shorter, see `meetings`), in the axes that say the tangents."""
+        b = self.b
+        if contact.crossing:
+            normal = b.let(normal / b.let(sp.sqrt(dot(normal, normal))))
+        return b.let(self.heading * normal) if self._turned(contact) else normal
+
+    def tangents(self, contact: Contact, normal: Any, sign: Any) -> tuple[Any, ...]:
+        """Of such a normal, in the axes of the link."""
+        found = tangents(self.b, normal, sign)
+        back = None if self.heading is None else self.heading.T
+        return tuple(self.b.let(back * t) for t in found) if back is not None and self._turned(contact) else found
+
+
+def _numbers(b: Program, tree: Tree) -> tuple[list[Any], list[Any]]:
+    """Of every contact its own, or those of its meeting; and its levers of friction against turning, where any has some."""
+    own = b.input("contact", CONTACT_ROWS + 2 * tree.turned, len(tree.contacts))
+    met = b.input("meeting", MEETING, len(tree.cored)) if tree.cored else None
+    found, count = [], 0
+    for k, contact in enumerate(tree.contacts):
+        found.append(own[:, k] if met is None or not contact.cores else met[:, count])
+        count += bool(contact.cores)
+    return found, [own[CONTACT_ROWS:, k] for k in range(len(tree.contacts))]
 
 
 def touching(
     b: Program, tree: Tree, links: Links, at: Side, numbers: Any, signs: Any = None, every: bool = False
 ) -> tuple[list[Any], list[Any], list[Any]]:
-    """Gaps, rows of J and the signs of the normals' third components. `numbers` (8 × contacts); `signs` of the start of a step
-    where this is its end. Rows of a contact are normal, t₁, t₂, the normal alone without friction unless `every`."""
-    places, gaps, rows, found = _Places(b, tree, links, at), [], [], []
-    for k, contact in enumerate(tree.contacts):
-        touch = _touch(places, contact, numbers[:, k])
-        sign = b.let(sign_of(touch.normal[2])) if signs is None else signs[k]
-        across = tangents(b, touch.normal, sign) if contact.rough or every else ()
+    """Gaps, rows of J and the signs of the normals' third components. `numbers` as `_numbers` has them; `signs` of the start of
+    a step where this is its end. Rows of a contact are normal, t₁, t₂, then of turning about the normal, and about t₁ and t₂,
+    times their levers; the normal alone without friction; with `every` the first three of each."""
+    seen, gaps, rows, found = _Places(b, tree, links, at), [], [], []
+    ways = _Across(b, seen)
+    for k, (contact, own, levers) in enumerate(zip(tree.contacts, *numbers, strict=True)):
+        touch = _touch(seen, contact, own)
+        normal = ways.normal(contact, touch.normal)
+        sign = b.let(sign_of(normal[2])) if signs is None else signs[k]
+        across = ways.tangents(contact, normal, sign) if contact.rough or every else ()
         for direction in (touch.normal, *across):
             entries: list[Any] = [sp.Integer(0)] * tree.n
             for joint, motion in touch.motions.items():
                 entries[joint] = b.let(dot(direction, motion))
+                if direction is touch.normal and joint in touch.turns:
+                    entries[joint] = b.let(entries[joint] + touch.pitch * dot(direction, touch.turns[joint]))
+            rows.append(list(gears.torques(b, tree, entries)))
+        about = [(0, touch.normal)] * contact.spun + [(1, direction) for direction in across] * contact.rolled
+        for kind, direction in () if every else about:
+            entries = [sp.Integer(0)] * tree.n
+            for joint, turn in touch.turns.items():
+                entries[joint] = b.let(levers[kind] * b.let(dot(direction, turn)))
             rows.append(list(gears.torques(b, tree, entries)))
         gaps.append(touch.gap)
         found.append(sign)
@@ -144,16 +219,29 @@ def touching(
 
 
 @stored
+def places(tree: Tree) -> Program:
+    """p → `places` (24 × contacts of capsules and boxes)."""
+    b = Program("contact_places", "Where the links of contacts are.")
+    p, links = b.input("p", tree.freedoms), link_inputs(b, tree)
+    known, columns = _Places(b, tree, links, side(b, tree, gears.positions(b, tree, p))), []
+    for contact in tree.cored:
+        columns.append(Matrix([x for link in known.both(contact) for x in (*link.axes, *link.origin)]))
+    b.output("places", Matrix.hstack(*columns))
+    return b
+
+
+@stored
 def directions(tree: Tree) -> Program:
     """p and the `sign` of every normal → `frames` (9 × contacts): normal, t₁ and t₂ in world axes."""
     b = Program("contact_directions", "Directions of the impulses of contacts.")
     p, links = b.input("p", tree.freedoms), link_inputs(b, tree)
-    numbers, signs = b.input("contact", CONTACT_ROWS, len(tree.contacts)), b.input("sign", len(tree.contacts))
-    places, columns = _Places(b, tree, links, side(b, tree, gears.positions(b, tree, p))), []
+    (numbers, _), signs = _numbers(b, tree), b.input("sign", len(tree.contacts))
+    seen, columns = _Places(b, tree, links, side(b, tree, gears.positions(b, tree, p))), []
+    ways = _Across(b, seen)
     for k, contact in enumerate(tree.contacts):
-        normal = _touch(places, contact, numbers[:, k]).normal
-        axes = places.seen(places.meeting(contact.link, contact.other), -1).axes
-        vectors = (normal, *tangents(b, normal, signs[k]))
+        normal = _touch(seen, contact, numbers[k]).normal
+        axes = seen.seen(seen.meeting(contact.link, contact.other), -1).axes
+        vectors = (normal, *ways.tangents(contact, ways.normal(contact, normal), signs[k]))
         columns.append(Matrix([x for v in vectors for x in b.let(axes * v)]))
     b.output("frames", Matrix.hstack(*columns))
     return b
@@ -165,7 +253,7 @@ def rows(tree: Tree, every: bool = False, ending: bool = False) -> Program:
     are given, those of the start of the step."""
     b = Program("contact_rows", "Gaps of contacts, and rates of the surfaces against each other.")
     p, links = b.input("p", tree.freedoms), link_inputs(b, tree)
-    numbers = b.input("contact", CONTACT_ROWS, len(tree.contacts))
+    numbers = _numbers(b, tree)
     signs = list(b.input("sign", len(tree.contacts))) if ending else None
     at = side(b, tree, gears.positions(b, tree, p))
     gaps, gradient, found = touching(b, tree, links, at, numbers, signs, every)

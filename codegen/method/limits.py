@@ -262,32 +262,3 @@ def projected(program: Program, multiplier: Any, p: Any, limit: Any, K: Any) -> 
     lower = program.let(multiplier - program.let(p - limit[0, 0]) / K)
     upper = program.let(multiplier - program.let(p - limit[1, 0]) / K)
     return program.let(lower * program.let(below(-lower)) + upper * program.let(below(upper)))
-
-
-# Nonlinear programs -----------------------------------------------------------------------------------------------------
-
-
-def fischer_burmeister(a: Any, b: Any, smoothing: Any) -> Any:
-    """a + b - √(a² + b² + 2 σ²): zero where a > 0, b > 0 and a b = σ² (complementary as σ → 0), smooth for σ > 0."""
-    return a + b - sp.sqrt(a**2 + b**2 + 2 * smoothing**2)
-
-
-@cache
-def complementarity(n: int) -> Program:
-    """Limits of n joints as equations of a nonlinear program.
-
-    p (n) [rad or m] or the rates of joints at their limits, lower and upper (n), `pressure_lower`, `pressure_upper` (n)
-    [N·m or N, or their impulses] ≥ 0 on the joint away from each limit, and smoothing σ -> `residual` (2 n), zero where each
-    side's distance times its pressure is σ². The torque of the limits on the joints, `torque` (n), is the difference of the
-    pressures.
-    """
-    program = Program("limit_complementarity", "Smoothed complementarity of joint limits (Fischer and Burmeister).")
-    p, lower, upper, under, over = (
-        program.input(k, n) for k in ("p", "lower", "upper", "pressure_lower", "pressure_upper")
-    )
-    smoothing = program.scalar("smoothing")
-    sides = [(p[i, 0] - lower[i, 0], under[i, 0]) for i in range(n)]
-    sides += [(upper[i, 0] - p[i, 0], over[i, 0]) for i in range(n)]
-    program.output("residual", program.let(Matrix([fischer_burmeister(a, b, smoothing) for a, b in sides])))
-    program.output("torque", program.let(under - over))
-    return program

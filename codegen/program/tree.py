@@ -31,12 +31,32 @@ class Closure:
 @dataclass(frozen=True)
 class Contact:
     """A sphere on link `link` that touches a plane on link `other` (-1 the world), or a sphere there where `round`; with
-    friction where `rough`."""
+    friction where `rough`, then also against turning about the normal where `spun`, and across it where `rolled`. Where `cores`
+    names the kinds of both, their distance is that of `clearance`."""
 
     link: int
     other: int
     round: bool = False
     rough: bool = True
+    cores: tuple[str, ...] = ()
+    spun: bool = False
+    rolled: bool = False
+
+    @property
+    def rows(self) -> int:
+        """Number of impulses: the normal one, with friction two across, then those of torques about the normal and across."""
+        return (3 if self.rough else 1) + self.spun + 2 * self.rolled
+
+    @property
+    def discs(self) -> tuple[tuple[int, slice], ...]:
+        """Of every friction against turning, which it is (0: about the normal, 1: across) and its rows."""
+        about = [(0, slice(3, 4))] if self.spun else []
+        return (*about, (1, slice(3 + self.spun, 5 + self.spun))) if self.rolled else tuple(about)
+
+    @property
+    def crossing(self) -> bool:
+        """Whether both are capsules."""
+        return self.cores == ("capsule", "capsule")
 
 
 @dataclass(frozen=True)
@@ -76,8 +96,18 @@ class Tree:
 
     @property
     def contact_rows(self) -> int:
-        """Number of impulses of all contacts: three with friction, one without."""
-        return sum(3 if contact.rough else 1 for contact in self.contacts)
+        """Number of impulses of all contacts."""
+        return sum(contact.rows for contact in self.contacts)
+
+    @property
+    def turned(self) -> bool:
+        """Whether any contact has friction against turning."""
+        return any(contact.discs for contact in self.contacts)
+
+    @property
+    def cored(self) -> tuple[Contact, ...]:
+        """The contacts of which one is a capsule or a box."""
+        return tuple(contact for contact in self.contacts if contact.cores)
 
     @property
     def limits(self) -> tuple[int, ...]:

@@ -27,6 +27,7 @@ from diffpbd.runtime.mpc.apart import place
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.passive import arrived, closed_start, expect_motors
 from diffpbd.runtime.mpc.problem import Bounds, Weights, bounds_by_name
+from diffpbd.runtime.mpc.profile import PROFILE
 from diffpbd.runtime.mpc.reference import goal_reference
 from diffpbd.runtime.mpc.reference_check import check_goal
 from diffpbd.runtime.mpc.tip_goal import pose_at
@@ -135,16 +136,16 @@ class Mpc(planner.Mpc):
         speed: float = 0.5,
         duration: float | None = None,
         within: float | None = WITHIN,
-        profile: str = "ramp",
+        profile: str = PROFILE,
         plant: simulation.Plant | Mapping[str, float] | None = None,
     ) -> ClosedLoop:
         """The simulated robot from rest at `q0` (zero) to `goal` at `speed` [rad/s]; a run that can be plotted and saved.
 
         `goal` is a pose (n_p,) [rad or m], or by name of `robot.positions` (other joints stay, a base drifts), and so is
         `q0`; or `tip` (3,) [m], where the tip's origin shall be in the world. The run ends when every joint rests `within`
-        [rad or m] of the goal, or after `duration` [s] (default: the way and 1 s). `profile` is "ramp", at
-        constant speed, "smooth", with bounded acceleration and jerk, or "ruckig", the shortest time within the same bounds
-        (extra ruckig). `plant` is the robot where it differs from what the plan knows, a `Plant` or alpha by name.
+        [rad or m] of the goal, or after `duration` [s] (default: the way and 1 s). `profile` is "smooth",
+        with bounded acceleration and jerk, "ruckig", the shortest time within the same bounds (extra ruckig), or "ramp", at
+        constant speed. `plant` is the robot where it differs from what the plan knows, a `Plant` or alpha by name.
         """
         robot = self.problem.robot
         within = None if within is None else number("Mpc.run_to: within", within, 0.0)

@@ -51,9 +51,11 @@ def identify(
     Reading: `rate` [Hz], `columns`, `torque`, `topic` as in `read_log`; `accept`, `flip`, `scale`, `drive_gain` [N·m/A],
     `shift`, `despike`, `sort`, `degrees`, `time_unit`, `unwrap`, `derive` (rates from positions) put right what is wrong in
     them. Filter: `cutoff` (5 Hz, for contacts and loops none; None: none), `trim` and `bridge` [s], `still=True`. Fit, as
-    docs/identification.md says: `form` "torque", "shooting" or "simultaneous", `prior`, `loss`, `starts`,
-    `cross_validate`, `standstill`, `friction_model`, `instruments` [Hz], `residual`, `continuity`, `torques` (joints with
-    unknown torque, "all"). `jobs` processes; `progress` hears what is being done, `print` for example.
+    docs/identification.md says: `form` "torque", "shooting", "simultaneous" or "didim" (with
+    `reference` and `gains`), `prior`, `loss`, `starts`,
+    `cross_validate`, `standstill`, `friction_model`, `instruments` [Hz], `total_mass` and `total_mass_sigma` [kg],
+    `symmetric` ("forearm:xz"), `essential`, `residual`, `continuity`, `torques` (joints with unknown torque, "all"). `jobs`
+    processes; `progress` hears what is being done, `print` for example.
 
     Needs the extra `solve`. InputError for recordings or names that do not fit, SolverError for a failed solve.
     """

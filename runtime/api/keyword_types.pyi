@@ -73,6 +73,12 @@ class IdentifyHow(TypedDict, total=False):
     standstill: str
     friction_model: str
     instruments: float | None
+    essential: bool
+    reference: str | Sequence[str]
+    gains: Mapping[str, tuple[float, float]]
+    total_mass: float | None
+    total_mass_sigma: float
+    symmetric: str | Sequence[str]
     residual: str
     jobs: int
     progress: Callable[[str], None] | None

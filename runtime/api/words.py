@@ -28,7 +28,7 @@ ARGUMENTS = {
     "min-tip-height": "least_height",
 }  # fmt: skip
 """Options whose argument has another name; the others have their own, with underscores."""
-VALUES = "torque|shooting|simultaneous|positions|position|auto|huber|nodes|adam|all"
+VALUES = "torque|shooting|simultaneous|didim|positions|position|auto|huber|nodes|adam|all"
 """Words that are an option's value where they follow one."""
 OPTION = re.compile(rf"`[^`]*`|(?<![\w-])--(no-)?([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ({VALUES})\b)?")
 """A command in backticks, which stays as it is, or an option."""

@@ -21,7 +21,7 @@ from typing import Any, TextIO, TypeAlias
 
 from diffpbd.runtime.base.latency import Latency
 
-__all__ = ["Loop", "Parts", "Rate", "Share", "UNWATCHED", "Watch", "duration", "latency", "live_line"]
+__all__ = ["Loop", "Parts", "Rate", "Share", "Simulating", "UNWATCHED", "Watch", "duration", "latency", "live_line"]
 
 PERIOD = 0.25  # s between two pictures
 NICENESS = 10  # of the drawing thread
@@ -183,6 +183,27 @@ class Loop:
         if rate:
             words.append(f"{duration((self.count - done) / rate)} left")
         return [("running", "good"), ("  " + "  ".join(words), "")]
+
+
+class Simulating:
+    """A simulated robot in one line: its `state`, the rate and lateness of its `loop` (which counts `lateness` and `skipped`),
+    `more`, and the time; `limit` [s] of its length, None: until Ctrl-C."""
+
+    def __init__(
+        self, loop: Any, limit: float | None, state: Callable[[], tuple[str, str]], more: Callable[[], Parts] = list
+    ) -> None:
+        self._loop, self._limit, self._state, self._more = loop, limit, state, more
+        self._begin, self._rate = clock.monotonic(), Rate()
+
+    def __call__(self) -> Parts:
+        """What the line shows. Called by another thread than the loop."""
+        loop, gone = self._loop, clock.monotonic() - self._begin
+        rate = self._rate.of(loop.lateness.count) or 0.0
+        return [
+            self._state(), (f"  {rate:.0f} Hz  late {latency(loop.lateness)}", ""),
+            (f"  skipped {loop.skipped}", "warn" if loop.skipped else ""), *self._more(),
+            (f"  for {duration(gone)}" if self._limit is None else f"  {duration(max(self._limit - gone, 0.0))} left", ""),
+        ]  # fmt: skip
 
 
 class Share(str):

@@ -22,9 +22,9 @@ __all__ = ["command"]
 @click.option(
     "--contact-from-collision",
     "collision",
-    metavar="LINK[=PLANE]",
+    metavar="LINK[=PLANE|LINK]",
     multiple=True,
-    help="Contacts of this link's <collision> against a plane of the recipe, may be given more than once.",
+    help="Contacts of this link's <collision> against a plane of the recipe or another link's; may be given more than once.",
 )
 @click.option(
     "--base-joint",

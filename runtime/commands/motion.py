@@ -15,6 +15,10 @@ from diffpbd.runtime.model.shapes import read_shapes
 __all__ = ["expect_meshes", "filmed", "played", "reported"]
 
 
+FEW = 5
+"""Files that a note names."""
+
+
 class Motion(Protocol):
     """What a run has: time (samples,) [s]; q, dq, tau (samples, n)."""
 
@@ -34,7 +38,9 @@ def expect_meshes(robot: Robot, meshes: str | None, movie: str | None, view: boo
         return
     if not (movie or view):
         raise click.UsageError("--meshes is of --view and --movie; give one of them.")
-    read_shapes(meshes, robot)
+    if left_out := read_shapes(meshes, robot).left_out:
+        named = "; ".join(left_out[:FEW]) + ("; …" if len(left_out) > FEW else "")
+        note(f"note: --meshes {meshes}: shapes that cannot be read are not drawn: {named}")
 
 
 def filmed(robot: Robot, run: Motion, movie: str | None, meshes: str | None = None) -> None:

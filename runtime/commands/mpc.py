@@ -234,7 +234,7 @@ def _reference(robot: Robot, options: dict[str, Any], mends: MendWords) -> tuple
         if needed > duration:
             k = int(np.argmax(np.abs(reference.way(start))))
             note(
-                f"note: the goal of {robot.joints[k]} is {needed * options['goal_speed']:.4g} away, which takes {needed:.4g} s "
+                f"note: the goal of {robot.joints[k]} is {abs(reference.way(start)[k]):.4g} away, which takes {needed:.4g} s "
                 f"at --goal-speed {options['goal_speed']:g}; --duration is {duration:g} s"
             )
         return reference, start, duration

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.numbers import Real
-from diffpbd.runtime.mpc.profile import PROFILES
+from diffpbd.runtime.mpc.profile import PROFILE, PROFILES
 
 __all__ = [
     "asked_apart",
@@ -100,9 +100,9 @@ def goal_options(command: Any) -> Any:
             "--goal-acceleration", type=BOUND, help="Most acceleration towards it [rad/s²]; default: 10 times --goal-speed."
         ),
         click.option(
-            "--goal-profile", type=click.Choice(PROFILES), default="ramp",
-            help="Way to the goal: at constant speed, with bounded acceleration and jerk, or in the shortest time within these "
-            "bounds (extra ruckig).",
+            "--goal-profile", type=click.Choice(PROFILES), default=PROFILE,
+            help="Way to the goal: with bounded acceleration and jerk (smooth), in the shortest time within these bounds "
+            "(ruckig, an extra), or at constant speed (ramp).",
         ),
     ):  # fmt: skip
         command = option(command)

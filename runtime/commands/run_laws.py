@@ -74,7 +74,7 @@ def configured(robot: Robot, options: Mapping[str, Any], reading: Reading) -> Co
         stiffness = _gains(robot, options["stiffness"], "--stiffness", stiffnesses)
         controller |= {
             "stiffness": stiffness.tolist(), "damping": damping.tolist(),
-            "goal": _goal(robot, options["goal"]), "goal_speed": options["goal_speed"],
+            "goal": _goal(robot, options["goal"]), "goal_speed": options["goal_speed"], **_profile(options),
         }  # fmt: skip
         controller |= _net_torque(options)
     elif options["controller"] == "cartesian":
@@ -106,12 +106,17 @@ def _mpc(robot: Robot, options: Mapping[str, Any], reading: Reading) -> dict[str
         raise click.UsageError("--reference and --goal are two references; expected one.")
     settings: dict[str, Any] = {
         "horizon": options["horizon"], "delay": options["delay"], "goal_speed": options["goal_speed"],
-        **{name: options[name] for name in ("goal_profile", "goal_acceleration", "goal_jerk")},
+        **_profile(options),
         "weights": None if options["weights"] is None else parse_weights(options["weights"]),
         "goal": None if options["reference"] else _goal(robot, options["goal"]), "reference": None,
         "disturbance": TIME_CONSTANT if options["disturbance"] else None, **asked_apart(options),
     }  # fmt: skip
     return settings | (_reference(robot, options, reading) if options["reference"] else {})
+
+
+def _profile(options: Mapping[str, Any]) -> dict[str, Any]:
+    """How a goal is approached."""
+    return {name: options[name] for name in ("goal_profile", "goal_acceleration", "goal_jerk")}
 
 
 def _reference(robot: Robot, options: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
@@ -161,7 +166,7 @@ def _cartesian(options: Mapping[str, Any], stiffness: Sequence[float], damping: 
         "stiffness": _numbers(options["tip_stiffness"], "--tip-stiffness", TIP_STIFFNESS),
         "offset": _numbers(options["tip_offset"], "--tip-offset", (0.0, 0.0, 0.0)),
         "damping_ratio": TIP_DAMPING, "speed": options["goal_speed"], "damping": list(damping),
-        "posture": [POSTURE * value for value in stiffness],
+        "posture": [POSTURE * value for value in stiffness], **_profile(options),
     }  # fmt: skip
 
 

@@ -17,8 +17,7 @@ from diffpbd.runtime.api.robots import exported
 from diffpbd.runtime.arms.ros2.run import COMMANDS, DOMAIN_LINE, STATES
 from diffpbd.runtime.base.arrays import FloatArray, or_else, within
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.base.live import Parts, Rate, latency, live_line
-from diffpbd.runtime.base.live import duration as spoken
+from diffpbd.runtime.base.live import Rate, Simulating, live_line
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.numbers import DURATION, Real, Whole
 from diffpbd.runtime.commands.options import live_option
@@ -85,7 +84,7 @@ def command(
         thread.start()
         click.echo(f"{DOMAIN_LINE}{number}")
         try:
-            with live_line(_Status(node, begin, duration), wanted=live):
+            with live_line(_status(node, duration), wanted=live):
                 while thread.is_alive() and not stop.text:
                     if duration is not None and time.monotonic() >= begin + duration:
                         break
@@ -127,24 +126,10 @@ def _start(arm: SimulatedArm) -> FloatArray:
     return np.asarray(some[light], dtype=np.float64)
 
 
-class _Status:
-    """What the simulated arm is doing, in one line. Called by another thread than its loop."""
-
-    def __init__(self, node: SimulatedNode, begin: float, limit: float | None) -> None:
-        self._node = node
-        self._begin = begin
-        self._limit = limit
-        self._loop, self._commands = Rate(), Rate()
-
-    def __call__(self) -> Parts:
-        """Whether it is commanded, rate and lateness of its clock, what it left out, and the time."""
-        node = self._node
-        gone = time.monotonic() - self._begin
-        left = None if self._limit is None else max(self._limit - gone, 0.0)
-        loop, commands = self._loop.of(node.lateness.count), self._commands.of(node.arm.account.commands)
-        return [
-            ("held", "warn") if node.arm.held else ("commanded", "good"),
-            (f"  {loop or 0.0:.0f} Hz  late {latency(node.lateness)}", ""), (f"  skipped {node.skipped}", ""),
-            (f"  joint states {node.rate} Hz  commands {commands or 0.0:.0f} Hz", ""),
-            (f"  for {spoken(gone)}" if left is None else f"  {spoken(left)} left", ""),
-        ]  # fmt: skip
+def _status(node: SimulatedNode, limit: float | None) -> Simulating:
+    """Whether it is commanded, and the rates on its topics."""
+    commands = Rate()
+    return Simulating(
+        node, limit, lambda: ("held", "warn") if node.arm.held else ("commanded", "good"),
+        lambda: [(f"  joint states {node.rate} Hz  commands {commands.of(node.arm.account.commands) or 0.0:.0f} Hz", "")],
+    )  # fmt: skip

@@ -13,7 +13,7 @@ import numpy as np
 from diffpbd.runtime.arms.baxter.simulated.node import SimulatedNode, description
 from diffpbd.runtime.arms.baxter.simulated.plant import Plant
 from diffpbd.runtime.arms.baxter.simulated.robot import SimulatedBaxter
-from diffpbd.runtime.arms.baxter.simulated.status import SimulatedStatus
+from diffpbd.runtime.arms.baxter.simulated.status import simulated_status
 from diffpbd.runtime.base.live import live_line
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.numbers import DURATION, PORT, Whole
@@ -74,7 +74,7 @@ def command(
         click.echo(f"ROS_MASTER_URI={uri}")
         end = None if duration is None else time.monotonic() + duration
         try:
-            with live_line(SimulatedStatus(node, duration), wanted=live):
+            with live_line(simulated_status(node, duration), wanted=live):
                 while thread.is_alive() and not stop.text and (end is None or time.monotonic() < end):
                     time.sleep(POLL)
         finally:

@@ -9,8 +9,7 @@ import click
 
 from diffpbd.runtime.arms.franka.connection import HOST_LINE
 from diffpbd.runtime.arms.franka.simulator import HOSTS, READY_POSE, Payload, Simulation, serving
-from diffpbd.runtime.base.live import Parts, Rate, latency, live_line
-from diffpbd.runtime.base.live import duration as spoken
+from diffpbd.runtime.base.live import Simulating, live_line
 from diffpbd.runtime.base.priority import punctual
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.numbers import DURATION, Real
@@ -61,7 +60,8 @@ def command(
         ) as simulation,
     ):  # fmt: skip
         click.echo(f"{HOST_LINE}{simulation.host}")
-        with punctual(), live_line(_Status(simulation, begin, duration), wanted=live):
+        status = Simulating(simulation, duration, lambda: _state(simulation))
+        with punctual(), live_line(status, wanted=live):
             simulation.run(
                 lambda: bool(stop.text) or (duration is not None and time.monotonic() >= begin + duration)
             )  # fmt: skip
@@ -71,29 +71,8 @@ def _values(text: str | None, option: str) -> Sequence[float] | None:
     return None if text is None else parse_state(text, option, JOINTS)
 
 
-class _Status:
-    """What the simulated robot is doing, in one line. Called by another thread than its loop."""
-
-    def __init__(self, simulation: Simulation, begin: float, limit: float | None) -> None:
-        self._simulation = simulation
-        self._begin = begin
-        self._limit = limit
-        self._rate = Rate()
-
-    def __call__(self) -> Parts:
-        """Whether somebody commands it, rate and lateness of its clock, what it left out, and the time."""
-        simulation = self._simulation
-        state = (
-            ("commanded", "good")
-            if simulation.commanded
-            else ("connected", "good")
-            if simulation.connected
-            else ("free", "warn")
-        )
-        gone = time.monotonic() - self._begin
-        left = None if self._limit is None else max(self._limit - gone, 0.0)
-        return [
-            state, (f"  {self._rate.of(simulation.ticks) or 0.0:.0f} Hz  late {latency(simulation.lateness)}", ""),
-            (f"  skipped {simulation.skipped}", "warn" if simulation.skipped else ""),
-            (f"  for {spoken(gone)}" if left is None else f"  {spoken(left)} left", ""),
-        ]  # fmt: skip
+def _state(simulation: Simulation) -> tuple[str, str]:
+    """Whether somebody commands it."""
+    if simulation.commanded:
+        return "commanded", "good"
+    return ("connected", "good") if simulation.connected else ("free", "warn")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from diffpbd.runtime.base.arrays import FloatArray, common_factor
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.mpc.reference import GoalReference
 
 __all__ = ["CartesianController", "SINGULAR_SHARE", "TaskImpedance", "rotation_error", "task_inertia"]
 
@@ -105,8 +107,9 @@ def _without_tip(jacobian: FloatArray, torque: FloatArray) -> FloatArray:
 class CartesianController:
     """Impedance of the tip: springs of six directions between it and a goal, dampers by the task inertias.
 
-    The goal starts at the tip's pose and moves by `offset` (3,) [m], world axes, at `speed` [m/s]; its orientation
-    stays. What the joints can do without moving the tip has a spring to the start pose and a damper.
+    The goal starts at the tip's pose and moves by `offset` (3,) [m], world axes, at `speed` [m/s] by a profile
+    (`GoalReference`); its orientation stays. What the joints can do without moving the tip has a spring to the start pose
+    and a damper.
     """
 
     name = "cartesian"
@@ -124,8 +127,10 @@ class CartesianController:
         posture: Sequence[float],
         damping: Sequence[float],
         effort: FloatArray,
+        **way: Any,
     ) -> None:
-        """`stiffness` 3 [N/m] and 3 [N·m/rad]; `posture` [N·m/rad] and `damping` [N·m·s/rad] a joint, for the rest."""
+        """`stiffness` 3 [N/m] and 3 [N·m/rad]; `posture` [N·m/rad] and `damping` [N·m·s/rad] a joint, for the rest;
+        `way` to the goal as of `GoalReference`, in metres: profile, acceleration, jerk."""
         for name, values, count in (
             ("tip stiffness", stiffness, 6), ("tip offset", offset, 3), ("posture", posture, robot.n),
             ("damping", damping, robot.n),
@@ -134,34 +139,33 @@ class CartesianController:
                 raise InputError(f"Cartesian impedance: {name} needs {count} finite numbers, found {list(values)}.")
         if min(*posture, *damping) < 0:
             raise InputError("Cartesian impedance: posture and damping must be at least 0.")
-        if not speed > 0:
-            raise InputError(f"Cartesian impedance: the goal's speed must be above 0 m/s, found {speed}.")
         springs = np.array(stiffness, dtype=np.float64)
         # Apart, because one task inertia of metres and radians has eigenvalues too far apart to bound by a share.
         self._moved, self._turned = (TaskImpedance(part, damping_ratio, effort) for part in (springs[:3], springs[3:]))
         self._pose, self._jacobian = robot.function("tip_pose"), robot.function("tip_jacobian")
         self._mass, self._alpha = robot.function("mass_matrix"), alpha
-        self._offset, self._speed = np.array(offset, dtype=np.float64), speed
+        self._offset = np.array(offset, dtype=np.float64)
         self._posture = np.array(posture, dtype=np.float64)
         self._damping = np.array(damping, dtype=np.float64)
-        self._way = float(np.linalg.norm(self._offset))
+        self._way = GoalReference(np.array([np.linalg.norm(self._offset)]), speed, **way)
+        self._along = self._offset / (self._way.goal[0] or 1.0)
         self._start: tuple[FloatArray, FloatArray, FloatArray] = (np.empty(0), np.empty(0), np.empty(0))
 
     def start(self, q: FloatArray) -> None:
         """Put the springs' zero on the tip."""
         position, rotation = self._pose(q, self._alpha)
         self._start = q.copy(), position, rotation
+        self._way.start(np.zeros(1))
 
     def output(self, time: float, q: FloatArray, dq: FloatArray) -> FloatArray:
         """The law's torque [N·m]."""
         posture, position, rotation = self._start
-        there = 1.0 if self._way == 0.0 else min(1.0, self._speed * max(time, 0.0) / self._way)
+        gone, speed = (values.item() for values in self._way.at(np.array([time])))
         at, turned = self._pose(q, self._alpha)
         jacobian, mass = self._jacobian(q, self._alpha), self._mass(q, self._alpha)
-        error = np.concatenate([position + there * self._offset - at, rotation_error(rotation, turned)])
+        error = np.concatenate([position + gone * self._along - at, rotation_error(rotation, turned)])
         rate = -jacobian @ dq
-        if there < 1.0:
-            rate[:3] += self._speed / self._way * self._offset
+        rate[:3] += speed * self._along
         task = self._moved.torque(jacobian[:3], mass, error[:3], rate[:3], np.zeros(3))
         task = task + self._turned.torque(jacobian[3:], mass, error[3:], rate[3:], np.zeros(3))
         rest = _without_tip(jacobian, self._posture * (posture - q) - self._damping * dq)
@@ -169,10 +173,11 @@ class CartesianController:
         return common_factor(torque, self._moved.effort) * torque
 
     def settings(self) -> dict[str, object]:
-        """Gains and goal."""
+        """Gains, goal and the way to it."""
         return {
             "stiffness": [*self._moved.stiffness.tolist(), *self._turned.stiffness.tolist()],
             "damping_ratio": self._moved.damping_ratio,
-            "offset": self._offset.tolist(), "speed": self._speed, "posture": self._posture.tolist(),
+            "offset": self._offset.tolist(), "speed": self._way.speed, "goal_profile": self._way.profile,
+            "goal_acceleration": self._way.acceleration, "goal_jerk": self._way.jerk, "posture": self._posture.tolist(),
             "damping": self._damping.tolist(),
         }  # fmt: skip

@@ -210,8 +210,8 @@ class Loop:
 
 @dataclass(frozen=True)
 class Contact:
-    """A sphere on `link` (radius 0 [m]: a point) that touches `against`, a plane or a sphere on the link `other`; `rough` with
-    friction."""
+    """A sphere on `link` (radius 0 [m]: a point), or a capsule or box, that touches `against`, a plane, sphere, capsule or box
+    (`shape`) on the link `other`; `rough` with friction."""
 
     name: str
     link: str

@@ -5,7 +5,7 @@
     robot.alpha.vector(found.parameters)
 
 `identify` fits what `fit` names (`select` says which entries of alpha those are) in the form that `Settings` name: torques,
-shooting or simultaneous. `Identification` holds estimates with deviations, what is lost, and errors; `to_json` is
+shooting, simultaneous or simulated. `Identification` holds estimates with deviations, what is lost, and errors; `to_json` is
 params.json. `read_recordings` reads logs as `Wanted`, `unknown_torques` and `write_torques` are for torques that were not
 recorded, `workers` for more than one process; `with_inertials` is a robot with inertias in alpha that its code has as
 numbers; `implausible` holds a result against the description; `minimise` is least squares by IPOPT.

@@ -21,6 +21,7 @@ from diffpbd.runtime.identify.settings import Settings
 from diffpbd.runtime.identify.shooting import shoot
 from diffpbd.runtime.identify.simultaneous import transcribe
 from diffpbd.runtime.identify.standin import with_inertials
+from diffpbd.runtime.identify.statements import refused_here, stated
 from diffpbd.runtime.identify.torque_form import fit_torques
 from diffpbd.runtime.identify.torques import check_determined, estimated, with_estimate
 from diffpbd.runtime.identify.touching import fit_touching
@@ -62,6 +63,9 @@ def identify(
     robot = with_inertials(robot, fit, settings.form)
     selection = select(robot, fit, fixed) if fit or settings.torques is None else Selection(())
     base = robot.alpha.vector(start)
+    if (of_lengths(robot, selection.names) and settings.torques is None) or in_contact(selection.names):
+        refused_here(settings, ",".join(fit))
+    selection, base = stated(robot, selection, base, settings)
     if of_lengths(robot, selection.names) and settings.torques is None:
         return fit_lengths(robot, train, validate, selection, base, settings, say)
     if in_contact(selection.names):

@@ -38,15 +38,13 @@ TOLD: Final = 6
 """[1] Parameters that a sentence names."""
 
 
-def refused(names: Sequence[str], outer: Sequence[str], huber: bool) -> None:
-    """InputError where the torque is not linear in what is fitted."""
+def refused(word: str, names: Sequence[str], outer: Sequence[str], huber: bool) -> None:
+    """InputError beside the option `word` where the torque is not linear in what is fitted."""
     curved = [name for name in names if name in outer or name.startswith("lever_spring")]
     if curved:
-        raise InputError(
-            f"--instruments: the torque is not linear in {listing(curved)}; fit without, or hold them by --fix."
-        )
+        raise InputError(f"{word}: the torque is not linear in {listing(curved)}; fit without, or hold them by --fix.")
     if huber:
-        raise InputError("--instruments goes with --loss squares, found huber.")
+        raise InputError(f"{word} goes with --loss squares, found huber.")
 
 
 def by_positions(s: Samples, cutoff: float) -> Samples:

@@ -15,7 +15,7 @@ from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify.bodies import BARRIER
 from diffpbd.runtime.identify.design import Condensed
 from diffpbd.runtime.identify.statistics import by_rows, on_bounds
-from diffpbd.runtime.identify.unknowns import Unknowns
+from diffpbd.runtime.identify.unknowns import Unknowns, jacobian_of
 
 __all__ = ["AT_BOUND", "Problem"]
 
@@ -80,7 +80,8 @@ class Problem:
         in_body = np.zeros(len(lengths), dtype=np.bool_)
         for body in unknowns.bodies:
             in_body[body.span] = True
-        for k in np.flatnonzero((lengths == 0.0) & ~in_body):
+        summed = np.isin(unknowns.labels, unknowns.total.entries if unknowns.total else ())
+        for k in np.flatnonzero((lengths == 0.0) & ~in_body & ~summed):
             self.pinned.setdefault(int(k), "its effect on the torque is zero in these recordings")
         least = max(float(np.sqrt(prior)), WEAKEST * float(lengths.max(initial=0.0)))
         lengths = np.hypot(lengths, np.where(in_body, least, 0.0))
@@ -92,8 +93,10 @@ class Problem:
         """Directions (unknowns, k), scaled, of the plain unknowns alone that change no residual."""
         result = np.zeros((len(plain), 0))
         if plain.any():
-            normalised = (self.jacobian(self.unknowns.start) * self.scale)[:, plain]
-            own = by_rows(normalised).undetermined
+            rows = self.jacobian(self.unknowns.start)
+            if self.unknowns.total:  # what a scale says of a mass determines it too
+                rows = np.vstack([rows, jacobian_of(self.unknowns.equal)(self.unknowns.start).full()])
+            own = by_rows((rows * self.scale)[:, plain]).undetermined
             result = np.zeros((len(plain), own.shape[1]))
             result[plain] = own
         return result

@@ -15,7 +15,7 @@ from diffpbd.runtime.logs.processing import Processing, Samples
 from diffpbd.runtime.model.robot import Robot
 
 __all__ = [
-    "COMBINATION", "Correlation", "Errors", "Estimate", "Identification", "Lost", "Solved", "Torques", "Trace",
+    "COMBINATION", "Correlation", "Errors", "Essential", "Estimate", "Identification", "Lost", "Solved", "Torques", "Trace",
     "identification", "predicted",
 ]  # fmt: skip
 
@@ -124,6 +124,20 @@ def _by_joint(joints: Sequence[str], values: FloatArray) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
+class Essential:
+    """Base parameters whose removal raises the residual more than chance does, fitted without the `dropped` ones, whose
+    `statistic` F is below its `quantile`; `errors` [N·m or N] by joint with all and with the essential ones, on what is `held`.
+    """
+
+    kept: tuple[Estimate, ...]
+    dropped: tuple[str, ...]
+    statistic: float
+    quantile: float
+    errors: Mapping[str, tuple[float, float]]
+    held: str
+
+
+@dataclass(frozen=True)
 class Identification:
     """The result.
 
@@ -149,6 +163,7 @@ class Identification:
     notes: tuple[str, ...]
     base: tuple[Estimate, ...] = ()
     """Combinations of inertial parameters that the recordings determine, where whole bodies were fitted."""
+    essential: Essential | None = None
     left_out: dict[str, float] | None = None
     """[N·m or N] By joint: mean RMSE on each recording with the parameters of all others, where that was asked for."""
     torques: tuple[Torques, ...] = ()
@@ -189,6 +204,8 @@ class Identification:
             data["rmse"]["leave_one_out"] = self.left_out
         if self.base:
             data["base_parameters"] = {e.name: {"value": e.value, "std": e.std, "unit": e.unit} for e in self.base}
+        if own := self.essential:
+            data["essential_parameters"] = {e.name: {"value": e.value, "std": e.std, "unit": e.unit} for e in own.kept}
         if sensor:
             data["sensor"] = sensor
         if self.generate is not None:

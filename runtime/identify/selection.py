@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.names import hint, listing
@@ -12,7 +12,17 @@ from diffpbd.runtime.identify.lever_springs import scaled
 from diffpbd.runtime.identify.outer import SENSOR, sensor_names
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["CONTACT", "FRICTION_OF_CONTACT", "HEIGHT", "INERTIALS", "LEVER", "Selection", "in_contact", "select"]
+__all__ = [
+    "CONTACT",
+    "FRICTION_OF_CONTACT",
+    "HEIGHT",
+    "INERTIALS",
+    "LEVER",
+    "Selection",
+    "Total",
+    "in_contact",
+    "select",
+]
 
 FRICTION = ("friction.coulomb", "friction.viscous", "torque_offset")
 SPRING = ("spring.stiffness", "spring.rest")
@@ -21,19 +31,33 @@ DIRECTION = "gravity_direction"
 LEVER = "lever_spring"
 CONTACT = "contact"
 FRICTION_OF_CONTACT, HEIGHT = "contact.friction.", "plane.height."
-RESTITUTION = "contact.restitution."
+LAWS = (FRICTION_OF_CONTACT, "contact.restitution.", "contact.torsional.", "contact.rolling.")
 WORDS = ("friction", "spring", LEVER, "inertials", CONTACT, DIRECTION, *SENSOR)
+
+
+@dataclass(frozen=True)
+class Total:
+    """The masses `entries` of alpha that are fitted and the `rest` come to `value`, known to `spread` [kg]."""
+
+    entries: tuple[str, ...]
+    rest: float
+    value: float
+    spread: float = 0.0
 
 
 @dataclass(frozen=True)
 class Selection:
     """Names of the unknown entries of alpha, in its order, then those of the sensors; sentences on what was left fixed and
-    why; whether gravity keeps its magnitude.
+    why; whether gravity keeps its magnitude; what is known of their sum of masses; the `planes` of symmetry that were stated,
+    and the entries `held` at zero by them, which had these values.
     """
 
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
     direction: bool = False
+    total: Total | None = None
+    planes: tuple[str, ...] = ()
+    held: Mapping[str, float] = field(default_factory=dict)
 
 
 def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Selection:
@@ -44,7 +68,8 @@ def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Sel
     is fitted: the two are the same parameter there, nor beside a lever spring's angle.
     `spring`: stiffness and rest of the joints that the recipe lists in `springs`;
     `spring.JOINT` of that joint. `lever_spring`: the five numbers of every lever spring, or with `.JOINT` of one.
-    `inertials`: mass, COM and inertia of every link. `contact`: friction of every contact that has some, height of every plane.
+    `inertials`: mass, COM and inertia of every link. `contact`: friction of every contact that has some, and what else of a law
+    it declares (restitution, torsional and rolling friction), height of every plane.
     `gravity_direction`: gravity with its magnitude kept. `sensor.gain`, `sensor.delay`: of every torque sensor, or with
     `.JOINT` of one. Anything else is an entry of alpha or the beginning of some, such as `friction.viscous`, `payload` or
     `spring.stiffness.JOINT`.
@@ -115,7 +140,7 @@ def _indices(robot: Robot, word: str) -> list[int]:
             f"--fit {word}: {robot.name} has no contacts; see docs/contact.md for how a recipe says what touches."
         )
     if word == CONTACT:
-        return [k for k, n in enumerate(alpha.names) if n.startswith((FRICTION_OF_CONTACT, RESTITUTION, HEIGHT))]
+        return [k for k, n in enumerate(alpha.names) if n.startswith((*LAWS, HEIGHT))]
     if word == "spring":
         joints = robot.manifest.recipe.springs
         if not joints:

@@ -12,7 +12,7 @@ from diffpbd.runtime.identify.workers import Map, one_by_one
 
 __all__ = ["FORMS", "FRICTION_MODELS", "LOSSES", "RESIDUALS", "STANDSTILL", "Settings"]
 
-FORMS = ("torque", "shooting", "simultaneous")
+FORMS = ("torque", "shooting", "simultaneous", "didim")
 LOSSES = ("squares", "huber")
 STANDSTILL = ("keep", "auto")
 FRICTION_MODELS = ("plain", "auto")
@@ -25,7 +25,8 @@ class Settings:
     """`prior` is the weight of the inertials' pull to their description.
 
     Of the torque form alone: `loss`, whether samples near `standstill` are kept or the recordings tell, whether
-    friction has the law that `fit` names or the recordings tell (`friction_model`), the number of
+    friction has the law that `fit` names or the recordings tell (`friction_model`), what is known of the links' masses
+    (`total_mass` with `total_mass_sigma` [kg], `symmetric`), whether `essential` base parameters are sought, the number of
     `starts`, the frequency [Hz] below which `instruments` are made, and `cross_validate` (once more without each recording);
     starts and recordings are spread by `spread`. Of
     shooting: whether windows are tied (`continuity`). Of the simultaneous form:
@@ -59,6 +60,32 @@ class Settings:
         "Instrumental variables: columns of the motion by positions alone below this frequency; tests whether noise of the "
         "motion biases least squares (torque form).", None, span=(0.01, 1e5), unit="Hz", metavar="HZ",
     )  # fmt: skip
+    essential: bool = option(
+        "Also find the base parameters that matter, by backward elimination with an F-test (torque form).", False
+    )
+    reference: tuple[str, ...] = option(
+        "Didim: commanded positions of each LOG, then of each of --validate: a table with time, q_<joint>, and if known "
+        "dq_<joint> and added torques tau_<joint>; repeatable.", (), metavar="FILE", many=True,
+    )  # fmt: skip
+    gains: Mapping[str, tuple[float, float]] = option(
+        "Didim: KP:KD of the controller [N·m/rad, N·m·s/rad], or JOINT=KP:KD,…; without it a stiff one stands in.",
+        make=dict, metavar="KP:KD", parse=lambda text: _gains(text),
+    )  # fmt: skip
+    total_mass: float | None = option(
+        "Mass of all links that move, as a scale says, where inertials are fitted (torque form).", None,
+        span=(1e-6, 1e6), unit="kg", metavar="KG",
+    )  # fmt: skip
+    total_mass_sigma: float = option(
+        "Standard deviation of --total-mass [kg]; without it the sum is exact.",
+        0.0,
+        span=(0.0, 1e6),
+        unit="kg",
+        metavar="KG",
+    )
+    symmetric: tuple[str, ...] = option(
+        "Plane of symmetry of a link, such as forearm:xz of its frame, where inertials are fitted; repeatable (torque form).",
+        (), metavar="LINK:PLANE", many=True,
+    )  # fmt: skip
     residual: str = option(
         "Simultaneous: compare positions of the step (simulated logs) or torques (physical ones); auto tells them apart.",
         RESIDUALS[0], choices=RESIDUALS,
@@ -74,6 +101,11 @@ class Settings:
             ("--standstill auto", self.standstill != STANDSTILL[0], "torque"),
             ("--friction-model auto", self.friction_model != FRICTION_MODELS[0], "torque"),
             ("--instruments", self.instruments is not None, "torque"),
+            ("--essential", self.essential, "torque"),
+            ("--total-mass", self.total_mass is not None, "torque"),
+            ("--symmetric", bool(self.symmetric), "torque"),
+            ("--reference", bool(self.reference), "didim"),
+            ("--gains", bool(self.gains), "didim"),
             ("--starts", self.starts > 1, "torque"),
             ("--continuity", self.continuity, "shooting"),
             ("--residual", self.residual != RESIDUALS[0], "simultaneous"),
@@ -81,6 +113,11 @@ class Settings:
         ):
             if given and self.form != form:
                 raise InputError(f"{word} is an option of --form {form}, found --form {self.form}.")
+        if self.total_mass is None and self.total_mass_sigma:
+            raise InputError("--total-mass-sigma: expected --total-mass beside it, whose deviation it is.")
+        for name in ("symmetric", "reference"):
+            if isinstance(given_words := getattr(self, name), str):
+                object.__setattr__(self, name, tuple(given_words.split(",")))
 
     @property
     def chooses(self) -> bool:
@@ -91,3 +128,16 @@ class Settings:
     def huber(self) -> bool:
         """Whether residuals beyond a few deviations count linearly."""
         return self.loss == LOSSES[1]
+
+
+def _gains(text: str | None) -> dict[str, tuple[float, float]]:
+    """KP:KD, or JOINT=KP:KD,…, by joint; by "" for all."""
+    found: dict[str, tuple[float, float]] = {}
+    for part in (text or "").split(",") if text else ():
+        joint, _, pair = part.rpartition("=")
+        stiff, _, damping = pair.partition(":")
+        try:
+            found[joint.strip()] = float(stiff), float(damping)
+        except ValueError:
+            raise ValueError(f"--gains: expected KP:KD or JOINT=KP:KD,…, found {text!r}.") from None
+    return found

@@ -60,8 +60,9 @@ class Question:
 
     def unknowns(self, outer: Outer) -> Unknowns:
         """The unknowns with outer parameters at these values."""
+        own = self.selection
         return make_unknowns(
-            self.robot, self.selection.names, self.base, outer, direction=self.selection.direction, levers=self.levers
+            self.robot, own.names, self.base, outer, direction=own.direction, levers=self.levers, total=own.total
         )
 
 

@@ -11,20 +11,17 @@ import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.names import listing
-from diffpbd.runtime.identify.base import COLUMN_NAMES, COLUMN_UNITS, Combination, combinations
-from diffpbd.runtime.identify.bodies import BARRIER
 from diffpbd.runtime.identify.covariance import Influence
-from diffpbd.runtime.identify.design import LINK_COLUMNS, Design
+from diffpbd.runtime.identify.design import Design
 from diffpbd.runtime.identify.lever_springs import combinations as lever_combinations
+from diffpbd.runtime.identify.linear import Linear, inverse_within, null
 from diffpbd.runtime.identify.problem import Problem
 from diffpbd.runtime.identify.result import COMBINATION, Correlation, Estimate, Lost
-from diffpbd.runtime.identify.statistics import RANK, by_information, by_rows, correlations
+from diffpbd.runtime.identify.statistics import by_rows, correlations
 from diffpbd.runtime.identify.unknowns import Body
 
-__all__ = ["Freedoms", "Statistics", "evaluate", "freedoms"]
+__all__ = ["INVOLVED", "Freedoms", "Statistics", "deviations_of", "evaluate", "freedoms", "pulled"]
 
-ROUNDING = 1e-13
-"""[1] A column this much shorter than the longest is rounding error: its parameter has no effect on the torques."""
 INVOLVED = 1e-3
 """[1] Part of a parameter's reach that lies in undetermined directions from which it is named as lost."""
 MOST_PARTNERS = 4
@@ -68,9 +65,9 @@ def evaluate(
     have without the limit, the others theirs with the limit active.
     """
     u = problem.unknowns
-    c = _Coordinates(problem, x, limited)
+    c = Linear(problem, x, limited)
     held = c.places(problem.pinned)
-    Z = _null(c.equal, held)
+    Z = null(c.equal, held)
     whole = by_rows(c.J @ Z)
     by_recordings = Z @ whole.inverse @ Z.T
     lost = _lost(problem, c.D, Z, Z @ whole.undetermined, held)
@@ -89,9 +86,12 @@ def evaluate(
         sensitivity = np.array([*rows, *free, *lumped]).T
         moving = c.effect @ sensitivity
         moves = np.delete(moving, range(len(rows), 2 * len(rows)), axis=1)
-        every, windows = _deviations(problem, phi, moving, designs)
-        biased = _bias([sum(map(partial(_pull, problem, phi), own)) @ moving for own in disturbed])
-        every = np.hypot(every, biased)
+        every, windows = deviations_of(problem, phi, moving, designs)
+        biased = _bias([sum(map(partial(pulled, problem, phi), own)) @ moving for own in disturbed])
+        slopes = [c.D[u.names.index(name)] for name in wanted] * 2 + [b.row * c.scale for b in combined]
+        slopes += [lever.gradient @ c.D for lever in levers]
+        weighing = np.array(slopes) @ c.by_total([*held, *c.places(bounds)])
+        every = np.sqrt(every**2 + biased**2 + weighing**2)
         found, alone = every[: len(rows)], every[len(rows) : 2 * len(rows)]
         y = c.coefficients(x, phi)
         known = [(b.name, float(b.row @ y), b.unit) for b in combined] + [(v.name, v.value, v.unit) for v in levers]
@@ -125,8 +125,8 @@ class Freedoms:
 
 def freedoms(problem: Problem, x: FloatArray, bounds: Mapping[int, str]) -> Freedoms:
     """At x; what is pinned or on a bound does not move."""
-    c = _Coordinates(problem, x, ())
-    Z = _null(c.equal, [*c.places(problem.pinned), *c.places(bounds)])
+    c = Linear(problem, x, ())
+    Z = null(c.equal, [*c.places(problem.pinned), *c.places(bounds)])
     lost = by_rows(c.J @ Z).undetermined
     V = Z @ (by_rows(lost.T).undetermined if lost.size else np.eye(Z.shape[1]))
     combined = np.array([(b.row * c.scale) @ V for b in c.combinations()]).reshape(-1, V.shape[1])
@@ -135,95 +135,19 @@ def freedoms(problem: Problem, x: FloatArray, bounds: Mapping[int, str]) -> Free
 
 
 def _moves(
-    problem: Problem, c: _Coordinates, bounds: Mapping[int, str], held: Sequence[int], wanted: Sequence[str]
+    problem: Problem, c: Linear, bounds: Mapping[int, str], held: Sequence[int], wanted: Sequence[str]
 ) -> list[FloatArray]:
     """How each parameter moves with the gradient; one on a bound as if it were not."""
     u, curved = problem.unknowns, c.J.T @ c.J + c.prior
-    moves = _inverse(curved, _null(c.equal, [*held, *c.places(bounds)]))
+    moves = inverse_within(curved, null(c.equal, [*held, *c.places(bounds)]))
     rows = []
     for name in wanted:
         own = next((k for k in bounds if u.labels[k] == name), None)
         inverse = moves
         if own is not None:
-            inverse = _inverse(curved, _null(c.equal, [*held, *c.places([b for b in bounds if b != own])]))
+            inverse = inverse_within(curved, null(c.equal, [*held, *c.places([b for b in bounds if b != own])]))
         rows.append(c.D[u.names.index(name)] @ inverse)
     return rows
-
-
-class _Coordinates:
-    """Coordinates in which the residual is (nearly) linear: the plain unknowns, and the ten coefficients of each body.
-
-    `effect` dφ/dy, J weighted residual rows by y, D derivatives of the fitted entries of alpha by y, `equal` those of the
-    entries of a body that are given, `prior` its second derivatives; all scaled so that J has columns of length one.
-    """
-
-    def __init__(self, problem: Problem, x: FloatArray, limited: Sequence[Body]) -> None:
-        u = problem.unknowns
-        in_body = np.zeros(len(x), dtype=np.bool_)
-        for body in u.bodies:
-            in_body[body.span] = True
-        self.plain = np.flatnonzero(~in_body)
-        count = self.plain.size + LINK_COLUMNS * len(u.bodies)
-        phi, alpha = u.phi_jacobian(x), u.alpha_jacobian(x)
-        effect, D = np.zeros((len(phi), count)), np.zeros((len(u.names), count))
-        prior, equal = np.zeros((count, count)), []
-        effect[:, : self.plain.size], D[:, : self.plain.size] = phi[:, self.plain], alpha[:, self.plain]
-        for k, body in enumerate(u.bodies):
-            own = slice(self.plain.size + LINK_COLUMNS * k, self.plain.size + LINK_COLUMNS * (k + 1))
-            effect[body.columns, own] = np.eye(LINK_COLUMNS)
-            entries = np.linalg.inv(u.body_effect(body, x))
-            for entry, row in zip(body.entries, entries, strict=True):
-                if entry in u.names:
-                    D[u.names.index(entry), own] = row
-                else:
-                    equal.append(np.zeros(count))
-                    equal[-1][own] = row
-            if body not in limited:
-                weight = problem.prior * (1.0 if body.described else BARRIER)
-                prior[own, own] = weight * body.curvature(x)
-        J = problem.core.rows @ effect[problem.core.columns]
-        lengths = np.linalg.norm(J, axis=0)
-        nothing = lengths <= ROUNDING * lengths.max(initial=0.0)
-        J[:, nothing] = 0.0
-        scale = np.where(nothing, 1.0, 1.0 / np.where(nothing, 1.0, lengths))
-        self.bodies, self.scale, self.labels = u.bodies, scale, [u.labels[k] for k in self.plain]
-        self.J, self.D, self.effect = J * scale, D * scale, effect * scale
-        self.equal = np.array(equal).reshape(-1, count) * scale
-        self.prior = prior * np.outer(scale, scale)
-
-    def combinations(self) -> list[Combination]:
-        """Base parameters of bodies whose every entry is fitted; none where some are given."""
-        if not self.bodies or len(self.equal):
-            return []
-        first = self.plain.size
-        order = np.r_[first : len(self.scale), :first]  # so that a rotor is lumped into its link, and not the other way
-        labels = [*(f"{name} {body.name}" for body in self.bodies for name in COLUMN_NAMES), *self.labels]
-        units = COLUMN_UNITS * len(self.bodies)
-        found = combinations(self.J[:, order], self.scale[order], labels, units)
-        back = np.argsort(order)
-        return [Combination(b.name, b.unit, b.row[back]) for b in found]
-
-    def coefficients(self, x: FloatArray, phi: FloatArray) -> FloatArray:
-        """The coordinates' values: plain unknowns, then each body's block of φ."""
-        return np.concatenate([x[self.plain], *(phi[body.columns] for body in self.bodies)])
-
-    def places(self, unknowns: Iterable[int]) -> list[int]:
-        """Coordinates of plain unknowns."""
-        return [int(np.flatnonzero(self.plain == k)[0]) for k in unknowns]
-
-
-def _null(equal: FloatArray, held: Sequence[int]) -> FloatArray:
-    """Basis (unknowns, k) of the moves that keep equalities and held unknowns."""
-    n = equal.shape[1]
-    rows = np.vstack([equal, np.eye(n)[list(held)]])
-    return by_rows(rows).undetermined if len(rows) else np.eye(n)
-
-
-def _inverse(H: FloatArray, Z: FloatArray) -> FloatArray:
-    """Z (Zᵀ H Z)⁻¹ Zᵀ: how the optimum moves with the gradient, within the moves Z."""
-    scale, found = by_information(Z.T @ H @ Z, least=RANK)
-    half = Z * scale
-    return np.asarray(half @ found.inverse @ half.T, dtype=np.float64)
 
 
 def _lost(
@@ -261,7 +185,7 @@ def _bias(moved: Sequence[FloatArray]) -> FloatArray:
     return np.asarray(np.sqrt(np.maximum(mean**2 - chance, 0.0)), dtype=np.float64)
 
 
-def _deviations(
+def deviations_of(
     problem: Problem, phi: FloatArray, moves: FloatArray, designs: Sequence[Design]
 ) -> tuple[FloatArray, npt.NDArray[np.intp]]:
     """Of what moves by `moves` (φ, k) times weighted columns times residual: deviations (k,), windows (k,) [samples]."""
@@ -281,7 +205,7 @@ def _deviations(
     return np.concatenate([own for own, _ in found]), np.concatenate([windows for _, windows in found])
 
 
-def _pull(problem: Problem, phi: FloatArray, design: Design) -> FloatArray:
+def pulled(problem: Problem, phi: FloatArray, design: Design) -> FloatArray:
     """Weighted columns times residual (φ,) of a recording, summed over its samples."""
     pull, total = _weighted(problem, phi, design), np.zeros(len(phi))
     for j, (columns, matrix) in enumerate(zip(design.columns, design.matrices, strict=True)):

@@ -22,6 +22,7 @@ from diffpbd.runtime.identify.bodies import AXES, PAYLOAD, PAYLOAD_MASS, Physica
 from diffpbd.runtime.identify.design import LINK_COLUMNS, columns_of_joint_kind, every_joint
 from diffpbd.runtime.identify.lever_springs import GEOMETRY, START, Lever
 from diffpbd.runtime.identify.outer import SENSOR, Outer
+from diffpbd.runtime.identify.selection import Total
 from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["Body", "Unknowns", "jacobian_of", "make_unknowns"]
@@ -60,6 +61,7 @@ class Unknowns:
     equal: Any
     coefficients: Any
     """φ of alpha, `torque_coefficients`."""
+    total: Total | None = None
 
     def alpha_at(self, x: FloatArray) -> FloatArray:
         """alpha [units of the manifest], then the sensors'; not finite where a spring has no stiffness and so no rest."""
@@ -123,13 +125,14 @@ def make_unknowns(
     *,
     direction: bool = False,
     levers: Sequence[Lever] = (),
+    total: Total | None = None,
 ) -> Unknowns:
     """Unknowns for these entries of alpha; the others keep `base`, which is also the start.
 
     `outer` are those of the names that have columns of their own, and where these were made; with `direction` gravity
-    keeps its magnitude. `levers` are the lever springs with the angles that they are needed at.
+    keeps its magnitude. `levers` are the lever springs with the angles that they are needed at, `total` is an equation.
     """
-    return _Builder(robot, names, base, outer or Outer((), np.zeros(0)), direction, levers).unknowns()
+    return _Builder(robot, names, base, outer or Outer((), np.zeros(0)), direction, levers, total).unknowns()
 
 
 class _Builder:
@@ -141,7 +144,11 @@ class _Builder:
         outer: Outer,
         direction: bool,
         levers: Sequence[Lever],
+        total: Total | None,
     ) -> None:
+        self.total, self.heavier = total, 1.0
+        if total is not None and (mass := sum(base[robot.alpha.index(name)] for name in total.entries)):
+            self.heavier = float((total.value - total.rest) / mass)  # a start that has the total
         self.robot, self.names, self.base, self.outer, self.levers = robot, tuple(names), base, outer, levers
         self.tilted = [f"gravity.{a}" for a in AXES] if direction else []
         self.pairs = directions.pairs(names)
@@ -163,8 +170,9 @@ class _Builder:
         """Bodies with a wanted moment of inertia, their unknowns added."""
         found = []
         for body in physical_bodies(self.robot, self.names, self.base, len(self.labels)):
+            heavier = 0.5 * np.log(self.heavier) if body.name in self.robot.links else 0.0
             for k in range(inertials.COORDINATES):
-                self.add(f"inertial.{body.name}.{k}", 0.0)
+                self.add(f"inertial.{body.name}.{k}", heavier if k in inertials.SIZES else 0.0)
             found.append(Body(**vars(body), columns=self.block(body.name)))
         return found
 
@@ -229,6 +237,9 @@ class _Builder:
         for pair, k in zip(self.pairs, both, strict=True):
             directions.put(values, alpha, pair, x[k], x[k + 1])
         equal = self.set_bodies(values, x, bodies)
+        if self.total is not None:
+            masses = sum((values[alpha.index(name)] for name in self.total.entries), self.total.rest)
+            equal.append(masses / self.total.value - 1.0)
         if tilts:
             positions = [alpha.index(name) for name in self.tilted]
             values[positions] = _tilted(self.base[positions], x[tilts])
@@ -263,6 +274,7 @@ class _Builder:
             prior=function("prior", total(True)),
             barrier=function("barrier", total(False)),
             coefficients=self.robot.casadi("torque_coefficients"),
+            total=self.total,
             equal=function("equal", casadi.vertcat(*equal) if equal else casadi.SX(0, 1)),
         )
 

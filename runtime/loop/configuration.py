@@ -30,6 +30,8 @@ from diffpbd.runtime.model.clearance import expect_apart
 from diffpbd.runtime.model.limits import Approach, Limits
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.model.statics import holding_torque
+from diffpbd.runtime.mpc.profile import PROFILE
+from diffpbd.runtime.mpc.reference import way_to
 
 __all__ = [
     "Configuration",
@@ -42,6 +44,8 @@ __all__ = [
 ]
 
 SCHEMA = 2
+TO_GOALS = ("impedance", "cartesian", "mpc")
+"""Controllers that go to a goal by a profile."""
 POSITION_MARGIN = 0.1
 """rad before a joint limit in which torque towards the limit fades out."""
 RATE_SHARE = 10.0
@@ -111,11 +115,13 @@ def make_controller(data: Mapping[str, Any], robot: Robot, alpha: FloatArray, ef
         goal = [np.nan if angle is None else angle for angle in settings.pop("goal")]
         table = settings.get("net_torque")
         net = None if table is None else ReachNetTorque(NetTorqueMap.from_json(table), robot.joints)
-        return ImpedanceController(settings["stiffness"], settings["damping"], goal,
-                                   goal_speed=settings["goal_speed"], net_torque=net,
-                                   scaling=settings.get("scaling", 1.0))  # fmt: skip
+        return ImpedanceController(
+            settings["stiffness"], settings["damping"], goal, goal_speed=settings["goal_speed"], net_torque=net,
+            scaling=settings.get("scaling", 1.0), **way_to(settings), fastest=robot.limits.speed,
+        )  # fmt: skip
     if data["name"] == "cartesian":
-        return CartesianController(robot, alpha, effort=effort, **settings)
+        own = {key: value for key, value in settings.items() if not key.startswith("goal_")}
+        return CartesianController(robot, alpha, effort=effort, **own, **way_to(settings))
     if data["name"] == "track":
         return TrackController(settings, inertial_model(robot, alpha), robot.joints)
     expected = "hold, gravity, impedance, cartesian, track, mpc or program"
@@ -145,6 +151,10 @@ class Configuration:
     """Least distance [m] of links from each other, of a robot that was generated with their shapes."""
 
     def __post_init__(self) -> None:
+        if self.controller.get("name") in TO_GOALS:
+            object.__setattr__(
+                self, "controller", {"goal_profile": PROFILE, **self.controller}
+            )  # so that a log says it
         expect_options(self.controller, self.joints, self.limits)
 
     def to_json(self) -> dict[str, Any]:
@@ -172,6 +182,11 @@ class Configuration:
         try:
             if data["schema"] != SCHEMA:
                 raise InputError(f"The log's configuration has schema {data['schema']}, expected {SCHEMA}.")
+            controller = dict(data["controller"])
+            if (
+                controller["name"] in TO_GOALS and controller.setdefault("goal_profile", "ramp") == "ramp"
+            ):  # as in older logs
+                controller |= {"goal_acceleration": None, "goal_jerk": None}
             limits = dict(data["limits"])
             for name in _LIMIT_ARRAYS:
                 missing = -np.inf if name == "lower" else np.inf
@@ -179,7 +194,7 @@ class Configuration:
             if "approach" in limits:
                 limits["approach"] = Approach(**{k: np.array(v, float) for k, v in limits["approach"].items()})
             return cls(
-                data["robot"], data["abi_hash"], tuple(data["joints"]), dict(data["controller"]),
+                data["robot"], data["abi_hash"], tuple(data["joints"]), controller,
                 GravityOwner(data["gravity_owner"]), np.array(data["alpha"], dtype=np.float64),
                 Limits(**limits),
                 Settings(**{**data["settings"], "reflexes": ReflexSettings(**data["settings"]["reflexes"])}),

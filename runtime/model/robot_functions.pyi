@@ -927,11 +927,13 @@ class RolloutImpulsesResult(tuple[FloatArray, ...]):
         """[N·m·s (N·s)] as limit_impulse, of the rate stage"""
     @property
     def contact_impulse(self) -> FloatArray:
-        """[N·s] contact by contact: the normal one, then along two tangents; the normal one alone without friction"""
+        """[N·s] contact by contact: the normal one, then along two tangents; the normal one alone without friction; last
+        those of torsional and of rolling friction, over their coefficients
+        """
     @property
     def contact_impulse_next(self) -> FloatArray:
         """[N·s] of the rate stage; contact by contact: the normal one, then along two tangents; the normal one alone
-        without friction
+        without friction; last those of torsional and of rolling friction, over their coefficients
         """
 
 class RolloutImpulses(_Rollout):
@@ -2105,9 +2107,10 @@ class ContactResidual(Function):
         limit_impulse: [N·m·s (N·s)] of joints' limits, the lower before the upper; of the pose stage
         limit_impulse_next: [N·m·s (N·s)] as limit_impulse, of the rate stage
         contact_impulse: [N·s] contact by contact: the normal one, then along two tangents; the normal one alone
-        without friction
+        without friction; last those of torsional and of rolling friction, over their coefficients
         contact_impulse_next: [N·s] of the rate stage; contact by contact: the normal one, then along two tangents;
-        the normal one alone without friction
+        the normal one alone without friction; last those of torsional and of rolling friction, over their
+        coefficients
 
         One more axis in front of an argument makes a batch; `threads` splits its rows.
         """
@@ -2127,9 +2130,10 @@ class ContactResidual(Function):
         limit_impulse: [N·m·s (N·s)] of joints' limits, the lower before the upper; of the pose stage
         limit_impulse_next: [N·m·s (N·s)] as limit_impulse, of the rate stage
         contact_impulse: [N·s] contact by contact: the normal one, then along two tangents; the normal one alone
-        without friction
+        without friction; last those of torsional and of rolling friction, over their coefficients
         contact_impulse_next: [N·s] of the rate stage; contact by contact: the normal one, then along two tangents;
-        the normal one alone without friction
+        the normal one alone without friction; last those of torsional and of rolling friction, over their
+        coefficients
 
         One more axis in front of an argument makes a batch; `threads` splits its rows.
         """

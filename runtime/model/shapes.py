@@ -55,6 +55,8 @@ class Shapes:
     shapes: tuple[Shape, ...]
     joints: tuple[_Joint, ...]
     base: str
+    left_out: tuple[str, ...] = ()
+    """Shapes that could not be read, by link and file."""
 
     def poses(self, robot: Robot, q: FloatArray) -> dict[str, FloatArray]:
         """Frames (4, 4) of the links at q (n_p,) [rad or m]."""
@@ -93,17 +95,18 @@ def read_shapes(path: str | Path, robot: Robot) -> Shapes:
             f"--meshes {path}: it has no joint {', '.join(own) or 'at all'}; {robot.name} is another robot."
         )
     shapes: list[Shape] = []
+    left_out: list[str] = []
     for link in top.findall("link"):
+        name = link.get("name", "")
         for kind in ("visual", "collision"):
-            meshes = [
-                mesh for element in link.findall(kind) if (mesh := _mesh(trimesh, element, Path(path))) is not None
-            ]
-            if meshes:
-                shapes += [Shape(link.get("name", ""), mesh) for mesh in meshes]
+            meshes = [(element, _mesh(trimesh, element, Path(path))) for element in link.findall(kind)]
+            shapes += [Shape(name, mesh) for _, mesh in meshes if mesh is not None]
+            left_out += [f"{name}: {_said(element)}" for element, mesh in meshes if mesh is None]
+            if any(mesh is not None for _, mesh in meshes):
                 break
     if not shapes:
         raise InputError(f"--meshes {path}: none of its shapes can be read ({', '.join(READ)}, box, cylinder, sphere).")
-    return Shapes(tuple(shapes), joints, robot.manifest.robot.base)
+    return Shapes(tuple(shapes), joints, robot.manifest.robot.base, tuple(dict.fromkeys(left_out)))
 
 
 def link_frames(robot: Robot, q: FloatArray) -> dict[str, tuple[FloatArray, FloatArray]]:
@@ -163,6 +166,12 @@ def simple(mesh: Any) -> Any:
     ends = np.unique(np.argmax(mesh.vertices @ ways.T, axis=0))
     points = mesh.vertices[ends]
     return trimesh.convex.convex_hull(points) if len(points) > 4 else mesh
+
+
+def _said(element: Element) -> str:
+    """A shape that was not read: its file, or its kind."""
+    form = next(iter(element.find("geometry") or ()), None)
+    return "no geometry" if form is None else form.get("filename", f"<{form.tag}>")
 
 
 def _mesh(trimesh: Any, element: Element, path: Path) -> Any:

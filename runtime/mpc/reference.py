@@ -13,13 +13,13 @@ from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.quaternions import PLACE, difference, of_rotation, product, rotation_vector, turn_between
 from diffpbd.runtime.model.robot import Robot
-from diffpbd.runtime.mpc.profile import ACCELERATION, JERK, PROFILES, Along, along
+from diffpbd.runtime.mpc.profile import ACCELERATION, JERK, PROFILE, PROFILES, Along, along
 
-__all__ = ["GoalReference", "LogReference", "Reference", "goal_reference", "way_of"]
+__all__ = ["GoalReference", "LogReference", "Reference", "goal_reference", "way_of", "way_to"]
 
 
-NO_WAY = 1e6
-"""[1/s] A way that takes no longer than the inverse is none."""
+NO_WAY = 1e-6
+"""[s] A way that takes no longer at full speed is none."""
 REST = 0.1
 """[s] A joint rests at a goal when it would stay near it for so long."""
 
@@ -47,7 +47,7 @@ class GoalReference:
     goal: FloatArray
     speed: float
     floating: bool = False
-    profile: str = "ramp"
+    profile: str = PROFILE
     acceleration: float | None = None
     jerk: float | None = None
     fastest: FloatArray | None = None
@@ -56,10 +56,14 @@ class GoalReference:
         for what, value in (("speed", self.speed), ("acceleration", self.acceleration), ("jerk", self.jerk)):
             if value is not None and not (np.isfinite(value) and value > 0):
                 unit = {"speed": "rad/s", "acceleration": "rad/s²", "jerk": "rad/s³"}[what]
-                raise InputError(f"MPC: the goal's {what} must be above 0 {unit}, found {value}.")
+                raise InputError(f"The goal's {what} must be above 0 {unit}, found {value}.")
         if self.profile not in PROFILES:
-            raise InputError(f"MPC: goal profile: expected one of {', '.join(PROFILES)}, found {self.profile!r}.")
-        self._along = along("smooth", np.inf, 1.0, 1.0)
+            raise InputError(f"Goal profile: expected one of {', '.join(PROFILES)}, found {self.profile!r}.")
+        if self.profile == "ramp" and not (self.acceleration is None and self.jerk is None):
+            raise InputError(
+                "The goal profile ramp bounds neither acceleration nor jerk; expected smooth or ruckig with them."
+            )
+        self._along = along(self.profile, np.inf, 1.0, 1.0)
         self._from = np.where(np.isnan(self.goal), 0.0, self.goal)
 
     def start(self, q: FloatArray) -> None:
@@ -70,14 +74,14 @@ class GoalReference:
 
     def _profile(self, q: FloatArray) -> Along:
         """Of the whole way from a pose: the joint that is first at a limit sets the time."""
-        far = np.maximum(self._farthest(self.way(q)), np.finfo(np.float64).tiny)
+        far = self._farthest(self.way(q))
         fastest = self.speed if self.fastest is None else np.minimum(self.speed, self.fastest)
-        speed = float((fastest / far).min())
-        if not speed < NO_WAY:
+        least = float((far / fastest).max())
+        if least < NO_WAY:
             return along(self.profile, np.inf, 1.0, 1.0)
         acceleration = ACCELERATION * self.speed if self.acceleration is None else self.acceleration
         jerk = JERK * self.speed if self.jerk is None else self.jerk
-        return along(self.profile, speed, acceleration / float(far.max()), jerk / float(far.max()))
+        return along(self.profile, 1.0 / least, acceleration / float(far.max()), jerk / float(far.max()))
 
     @property
     def target(self) -> FloatArray:
@@ -192,12 +196,19 @@ class LogReference:
 
 
 def goal_reference(robot: Robot, goal: FloatArray, options: Mapping[str, Any]) -> GoalReference:
-    """The reference to a goal (n_p,) of a robot by `goal_speed`, `goal_profile` (else "ramp"), `goal_acceleration`
-    and `goal_jerk` (None: the default), within the speeds of its description."""
+    """The reference to a goal (n_p,) of a robot by `goal_speed`, `goal_profile`, `goal_acceleration` and `goal_jerk`
+    (None: the default), within the speeds of its description."""
     return GoalReference(
-        goal, float(options["goal_speed"]), robot.manifest.robot.floating, options.get("goal_profile") or "ramp",
-        options.get("goal_acceleration"), options.get("goal_jerk"), robot.limits.speed,
-    )  # fmt: skip
+        goal, float(options["goal_speed"]), robot.manifest.robot.floating, **way_to(options), fastest=robot.limits.speed
+    )
+
+
+def way_to(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What `goal_profile`, `goal_acceleration` and `goal_jerk` say of the way to a goal, by the names of `GoalReference`."""
+    return {
+        "profile": options.get("goal_profile") or PROFILE, "acceleration": options.get("goal_acceleration"),
+        "jerk": options.get("goal_jerk"),
+    }  # fmt: skip
 
 
 def way_of(

@@ -50,7 +50,7 @@ def page(result: Identification) -> str:
         window=f"{result.window:.2g}",
         notes="".join(f'<p class="note">{html.escape(note[:1].upper() + note[1:])}</p>' for note in result.notes),
         parameters=_parameters(result),
-        lost=_lost(result) + _base(result),
+        lost=_lost(result) + _base(result) + _essential(result),
         correlations=_correlations(result),
         errors=_errors(result.judged, train, held, result.left_out),
         recordings=_recordings(train, held),
@@ -95,6 +95,21 @@ def _base(result: Identification) -> str:
     rows = [[e.name, number(e.value, 5), number(e.std, 2), e.unit] for e in result.base]
     header = ["combination (I about the link origin)", "value", "standard deviation by the recordings alone", "unit"]
     return f"<h2>{len(rows)} base parameters</h2>" + _table(header, rows)
+
+
+def _essential(result: Identification) -> str:
+    """The base parameters that matter, where they were sought."""
+    own = result.essential
+    if own is None:
+        return ""
+    rows = [[e.name, number(e.value, 5), number(e.std, 2), e.unit] for e in own.kept]
+    errors = [[joint, *(number(value, 3) for value in both)] for joint, both in own.errors.items()]
+    count = len(own.kept) + len(own.dropped)
+    text = f"<h2>{len(own.kept)} of {count} parameters are essential</h2>"
+    text += _table(["parameter", "value, without the others", "standard deviation", "unit"], rows)
+    if own.dropped:
+        text += f"<p>Without the others F = {own.statistic:.3g}, {own.quantile:.3g} allowed (level 5 %).</p>"
+    return text + _table(["joint", f"RMSE on {own.held}, all", "essential"], errors)
 
 
 def _correlations(result: Identification) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diffpbd.runtime.functions.friction import mean_of
-from diffpbd.runtime.identify.result import COMBINATION, Estimate, Identification
+from diffpbd.runtime.identify.result import COMBINATION, Essential, Estimate, Identification
 from diffpbd.runtime.report.tables import number, table
 
 __all__ = ["at_bound", "summary"]
@@ -37,6 +37,8 @@ def summary(result: Identification) -> str:
             "terms (I about the link origin; std without the prior):"
         ]
         lines += [f"{number(e.value, 5):>12} ± {number(e.std, 2):<8} {e.unit:<6} {e.name}" for e in result.base]
+    if result.essential is not None:
+        lines += _essential(result.essential)
     if result.lost:
         lines += ["\nNot identifiable:", *_lost(result)]
     lines += ["", _errors(result)]
@@ -46,6 +48,16 @@ def summary(result: Identification) -> str:
             "(beside what it was generated with: its file, base, tips and other options).",
         ]
     return "\n".join(lines)
+
+
+def _essential(own: Essential) -> list[str]:
+    total = len(own.kept) + len(own.dropped)
+    lines = [f"\nEssential: {len(own.kept)} of {total} parameters, fitted without the others and without the prior:"]
+    lines += [f"{number(e.value, 5):>12} ± {number(e.std, 2):<8} {e.unit:<9} {e.name}" for e in own.kept]
+    if own.dropped:
+        lines.append(f"Without {len(own.dropped)}: F = {own.statistic:.3g}, {own.quantile:.3g} allowed (level 5 %).")
+    rows = [[joint, *(number(value, 3) for value in both)] for joint, both in own.errors.items()]
+    return [*lines, table(["joint", f"RMSE on {own.held}, all", "essential"], rows)]
 
 
 def at_bound(e: Estimate, estimates: Sequence[Estimate]) -> str:

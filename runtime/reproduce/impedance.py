@@ -77,7 +77,7 @@ def run(robot: Robot, table: NetTorqueMap, experiment: Experiment, *, motion: bo
     traces = []
     for name, net, damping in laws:
         controller = ImpedanceController(
-            [experiment.stiffness], [damping], [experiment.goal], goal_speed=experiment.goal_speed,
+            [experiment.stiffness], [damping], [experiment.goal], goal_speed=experiment.goal_speed, profile="ramp",
             net_torque=net, scaling=experiment.scaling,
         )  # fmt: skip
         traces.append(simulate(

@@ -80,8 +80,8 @@ def run(
     moving = (np.arange(plant.n) == at).astype(np.float64)
     law: NetTorque | None = ReachNetTorque(table, plant.joints) if net else None
     controller = ImpedanceController(
-        STIFFNESS * moving, damping * moving, np.where(moving, GOAL, np.nan), goal_speed=1.0, net_torque=law,
-        scaling=scaling,
+        STIFFNESS * moving, damping * moving, np.where(moving, GOAL, np.nan), goal_speed=1.0, profile="ramp",
+        net_torque=law, scaling=scaling,
     )  # fmt: skip
     controller.start(plant.q)
     rows = []

@@ -19,7 +19,7 @@ import pytest
 from support.robots import generated
 from support.terminal import Terminal, terminal
 
-from diffpbd.runtime.arms.baxter.simulated.status import SimulatedStatus
+from diffpbd.runtime.arms.baxter.simulated.status import simulated_status
 from diffpbd.runtime.base import live
 from diffpbd.runtime.base.latency import Latency
 from diffpbd.runtime.base.live import Loop, live_line
@@ -203,7 +203,7 @@ def test_what_the_simulated_robot_says() -> None:
     node: Any = SimpleNamespace(robot=robot, lateness=Latency(), skipped=4, rate=100)
 
     def said() -> str:
-        return "".join(word for word, _ in SimulatedStatus(node, 60.0)())
+        return "".join(word for word, _ in simulated_status(node, 60.0)())
 
     assert said().startswith(
         "disabled  0 Hz  late p50 0.000 p99 0.000 ms  skipped 4  joint states 100 Hz  commands 0 Hz"

@@ -11,12 +11,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.terminal import terminal
 
+import diffpbd.runtime.arms.baxter.run as baxter_run
 from diffpbd.runtime import Robot
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.records.bag import read_bag
 from diffpbd.runtime.ros1.master import call
 
@@ -202,3 +206,23 @@ def test_simulated_transport_needs_no_ros_and_replays(arm_robot: Robot, tmp_path
     )  # the line on the terminal changed no command
     assert done.returncode == 0 and done.stderr == "" and "every command and status bit for bit the same" in done.stdout
     assert (tmp_path / "again.png").read_bytes() == (tmp_path / "run.png").read_bytes()
+
+
+def test_a_robot_of_another_name_is_simulated_as_its_arm(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(baxter_run, "simulator", lambda words, begins: told.append(words[-1]) or nullcontext(begins))
+    for name, joints, wanted in (
+        ("mine", ("left_s0", "left_s1"), "baxter"), ("mine", ("right_w2",), "baxter_right"),
+        ("baxter_bare", ("left_s0",), "baxter_bare"),
+    ):  # fmt: skip
+        with baxter_run._simulated(SimpleNamespace(name=name, joints=joints)):
+            assert told[-1] == wanted
+        assert ("mine is no shipped description" in capsys.readouterr().err) == (name == "mine")
+    for joints in (("arm_s0",), ("left_s0", "right_s0")):
+        with (
+            pytest.raises(InputError, match="mine is neither .* sim-baxter FILE.urdf"),
+            baxter_run._simulated(SimpleNamespace(name="mine", joints=joints)),
+        ):
+            pass

@@ -139,6 +139,20 @@ def test_the_goal_is_reached_and_the_elbow_comes_to_rest() -> None:
     assert np.abs(q - POSE).max() < 0.4
 
 
+def test_the_way_begins_without_a_jump_and_ends_on_time() -> None:
+    """A ramp asks for its speed at once, which the damper answers; the smooth way is asked for by nobody."""
+    asked = {"offset": [0.0, 0.0, 0.1], "speed": 0.1}
+    ramp, smooth = controller(**asked, profile="ramp"), controller(**asked)
+    for law in (ramp, smooth):
+        law.start(POSE)
+    still = np.zeros(7)
+    assert np.abs(smooth.output(0.0, POSE, still)).max() < 1e-9 < 0.1 < np.abs(ramp.output(0.0, POSE, still)).max()
+    end = 1.0 + np.sqrt(6.0 * 0.1 / 20.0)  # the way at full speed, and one rise of the speed, bounded by the jerk
+    late = [law.output(time, POSE, still) for law, time in ((ramp, 1.0), (smooth, end), (smooth, end - 0.02))]
+    np.testing.assert_allclose(late[0], late[1], atol=1e-9)
+    assert np.abs(late[2] - late[1]).max() > 1e-6
+
+
 def test_a_straight_arm_gets_finite_torques_within_the_limits() -> None:
     law, rng = controller(offset=[0.3, 0.3, 0.3], speed=100.0), np.random.default_rng(1)
     for pose in (np.zeros(7), np.array([0.0, 0.0, 0.0, 1e-9, 0.0, 0.0, 0.0])):

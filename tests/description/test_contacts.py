@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from support.mechanisms import Mechanism
 from support.touching import reaching_arm
 
+from diffpbd.codegen.description.contacts import contact_lines
 from diffpbd.codegen.description.recipe import with_options
 from diffpbd.codegen.description.recipe_file import load_recipe
 from diffpbd.codegen.description.report import DescriptionError
@@ -59,6 +60,25 @@ def test_parameters_and_their_bounds(tmp_path: Path) -> None:
     assert (own["contact.slip"].default, own["contact.slip"].lower) == (1e-5, 1e-9)
     assert own["contact.radius.knob"].default == 0.05
     assert (own["contact.load.hand"].default, own["contact.compliance.hand"].lower) == (10.0, 0.0)
+
+
+def test_friction_against_turning(tmp_path: Path) -> None:
+    """Entries, bounds and lines of `check`; what cannot be is said with numbers."""
+    mechanism = reaching_arm()
+    mechanism.contacts[0] |= {"torsional": 0.004, "rolling": 0.002}
+    recipe = load_recipe(mechanism.write(tmp_path, "made"))
+    robot = read_robot(recipe)
+    own = {e.name: e for e in build(robot, recipe).entries}
+    for kind, value in (("torsional", 0.004), ("rolling", 0.002)):
+        entry = own[f"contact.{kind}.hand"]
+        assert (entry.unit, entry.default, entry.lower, entry.upper) == ("m", value, 1e-6, 10.0)
+    assert "friction 0.5, torsional 0.004 m, rolling 0.002 m" in contact_lines(robot)[0]
+    mechanism.contacts[0] |= {"torsional": 1e-7, "rolling": 11.0}
+    mechanism.contacts[1]["rolling"] = 0.1
+    told = faults(mechanism, tmp_path)
+    assert "torsional 1e-07 m: from 1e-06 to 10 m is expected, or 0 for none" in told
+    assert "rolling 11 m: from 1e-06 to 10 m" in told
+    assert "rolling 0.1 m without friction" in told
 
 
 def test_merged_links_carry_their_contacts(tmp_path: Path) -> None:
@@ -222,7 +242,7 @@ def test_collision_shapes(tmp_path: Path) -> None:
         (
             '<mesh filename="a.stl"/>',
             "fore",
-            'contact from collision of "fore": shape 1: <mesh>: only spheres and points',
+            'contact from collision of "fore": shape 1: <mesh>: only sphere, box,',
         ),
         ('<box size="0.2 0 0.6"/>', "fore", "sides above 0 m are expected"),
         ('<box size="0.2 0.6"/>', "fore", "has 2 instead of 3 numbers"),

@@ -150,6 +150,21 @@ def test_millimetres_and_broken_files_are_named(tmp_path: Path) -> None:
     assert robot.shapes[0].radius < 0.3
 
 
+def test_lengths_that_are_a_thousand_times_too_large_are_doubted(tmp_path: Path) -> None:
+    """A finger's mesh in millimetres spans less than a room; so does a box; a large light link and a hall do not."""
+    for scale in (1.0, 1000.0):
+        trimesh.creation.box((0.004 * scale, 0.004 * scale, 0.015 * scale)).export(tmp_path / "finger.stl")
+        mesh, box = '<mesh filename="finger.stl"/>', f'<box size="{0.002 * scale} {0.01 * scale} {0.01 * scale}"/>'
+        _, said = read(tmp_path, shape(mesh) + shape(box), shape(mesh))
+        units = [words for words in said if "millimetres" in words]
+        assert len(units) == (3 if scale > 1.0 else 0), said
+    assert 'link "arm", shape 1: it spans 1' in units[0] and "kg/m³" in units[0] and "scale=" in units[0]
+    assert 'link "arm", shape 2' in units[1] and 'link "tool", shape 1' in units[2] and "reaches 0.5 m" in units[2]
+    for size, doubted in ((2.1, False), (2.3, True)):  # 1 kg in 9.3 and 12.2 m³
+        _, said = read(tmp_path, shape(f'<box size="{size} {size} {size}"/>'))
+        assert any("millimetres" in words for words in said) is doubted
+
+
 def test_a_million_triangles(tmp_path: Path, count: Any) -> None:
     """A sphere with as many, in a capsule that is hardly larger, in seconds."""
     made = trimesh.creation.icosphere(count(5, 8), 0.1)  # 20 000, 1.3 million

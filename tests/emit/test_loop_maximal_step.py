@@ -6,12 +6,10 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-import casadi as ca
 import numpy as np
 import pytest
 from support.closed_robots import case
 from support.mechanisms import four_bar
-from support.robots import call
 
 from diffpbd.codegen.description.recipe import with_options
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
@@ -139,15 +137,6 @@ def test_gradient_of_a_rollout_is_that_in_joint_space() -> None:
     wanted = robot.vjp_rollout(c.p, c.pd, U, h=h, P_bar=bars[0], PD_bar=bars[1])
     np.testing.assert_allclose(back.U_bar, wanted.U_bar, rtol=0, atol=1e-9 * np.abs(wanted.U_bar).max())
     assert back.h_bar == pytest.approx(wanted.h_bar, rel=1e-8)
-
-
-def test_the_graph_is_the_compiled_step() -> None:
-    c, u = case("four_bar"), np.array([1.0, -0.5, 0.2])
-    xi, alpha = c.robot.fk(c.p, c.pd), c.robot.alpha.vector({"friction.coulomb.j2": 0.3})
-    graph = ca.Function.load(str(c.folder / "casadi" / "step.casadi"))
-    np.testing.assert_allclose(
-        call(graph, xi, u, 0.01, alpha), c.robot.step(xi, u, h=0.01, alpha=alpha), rtol=0, atol=1e-13
-    )
 
 
 def test_open_starts_and_steps_that_do_not_close_end_in_a_status() -> None:

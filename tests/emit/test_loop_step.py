@@ -255,3 +255,12 @@ def test_what_does_not_know_loops_is_left_out_by_name() -> None:
     for name in ("step_paper_direct", "momentum_residual"):
         with pytest.raises(InputError, match="left out"):
             robot.function(name)
+
+
+@pytest.mark.parametrize("function", ["forward_dynamics", "inverse_dynamics"])
+def test_derivatives_at_a_singular_pose_end_in_a_status(function: str) -> None:
+    """Stretched out: rows depend on each other there."""
+    c = case("four_bar")
+    for kind in ("jac_", "jac_alpha_"):
+        with pytest.raises(SolverError, match="singular"):
+            c.robot.functions[kind + function](np.zeros(3), c.pd, np.ones(3))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+from support.properties import Scene, properties_of
 from support.robots import CACHE, generated
 
 from benchmarks.menagerie import file_of
@@ -19,7 +19,7 @@ from diffpbd.codegen.description.recipe_file import load_recipe
 from diffpbd.codegen.description.resolve import read_robot
 from diffpbd.runtime import Robot, load
 
-FUNCTIONS = ("joint_step", "rollout", "forward_dynamics")
+FUNCTIONS = ("joint_step", "jac_alpha_joint_step", "rollout", "forward_dynamics")
 
 
 def two_fingers() -> Path:
@@ -111,31 +111,13 @@ def test_gripper_is_second_order_and_stays_closed() -> None:
     assert max(np.abs(r.row_rates).max() for r in left) < 1e-12
 
 
-def test_derivatives_with_a_gear_and_loops() -> None:
-    """By rates and torques, and a gradient by rotors, springs and gravity, against differences."""
+def test_properties_of_the_step() -> None:
+    """With a gear, loops and passive joints; by rotors, springs and gravity."""
     c, rng, n = gripper(), np.random.default_rng(3), 7
     p = c.robot.close_loops(0.2 * rng.standard_normal(n), np.zeros(n))
     pd, u = c.robot.close_rates(p, rng.standard_normal(n)), rng.standard_normal(n)
-    J = c.robot.jac_joint_step(p, pd, u, h=0.01)
-
-    def slope(f: Callable[[float], Any], step: float) -> Any:
-        return (8 * (f(step) - f(-step)) - f(2 * step) + f(-2 * step)) / (12 * step)
-
-    for k, e in enumerate(np.eye(n)):
-        for name, of in (("pd", lambda x, e=e: (pd + x * e, u)), ("u", lambda x, e=e: (pd, u + x * e))):
-            wanted = slope(lambda x, of=of: np.concatenate(c.robot.joint_step(p, *of(x), h=0.01)), 1e-3)
-            found = np.concatenate([getattr(J, f"dp_next_d{name}")[:, k], getattr(J, f"dpd_next_d{name}")[:, k]])
-            np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6 * np.abs(wanted).max() + 1e-9)
-    U, bar = np.tile(u, (5, 1)), rng.standard_normal((6, n))
-    back = c.robot.vjp_rollout(p, pd, U, h=0.01, P_bar=bar, PD_bar=0.0 * bar)
-    for name in ("rotor_inertia.right_driver_joint", "spring.stiffness.left_spring_link_joint", "gravity.z"):
-        at = c.robot.alpha.index(name)
-        value = float(c.robot.alpha.defaults[at])
-
-        def total(x: float, name: str = name, value: float = value) -> float:
-            return float((c.robot.rollout(p, pd, U, h=0.01, alpha={name: value + x}).P * bar).sum())
-
-        assert back.alpha_bar[at] == pytest.approx(slope(total, 1e-3 * abs(value)), rel=1e-6)
+    sizes = {"rotor_inertia": 1e-4, "spring.stiffness": 1e-3, "gravity": 1e-2}
+    properties_of(Scene(c.robot, p, pd, u, c.robot.alpha.defaults), sizes, graph=None)
 
 
 @pytest.mark.soak

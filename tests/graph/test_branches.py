@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import casadi as ca
 import numpy as np
 import pytest
 from description.builders import TENSOR, joint, link, robot
-from support.blocks import step_blocks
 from support.described import Described
 from support.families import Families
 from support.maximal import Array
-from support.numeric import BAR, Worst, differences
+from support.numeric import Worst
 from support.peer import Peer
 from support.programs import Programs
 from support.robots import alpha_of, call, graphs, loaded_alpha, model
@@ -104,48 +102,6 @@ def test_steps_of_the_hand_are_one_map(fingers: Families) -> None:
         expected = np.concatenate(fingers.programs.joint_step(p, pd, 0.1 * u, H, alpha))
         found = fingers.maximal_step("variational_direct", p, pd, 0.1 * u, alpha, 8)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
-
-
-@pytest.mark.soak
-def test_derivatives_of_the_hand(fingers: Families) -> None:
-    """The assembled Jacobians against algorithmic differentiation."""
-    d, m = fingers.d, fingers.d.model
-    g, n, alpha = d.graphs, m.robot.n, loaded_alpha(d.alpha)
-    jac, torque = g.inverse_jacobian(g.p, g.pd, g.pdd), g.inverse_dynamics(g.p, g.pd, g.pdd)
-    gaps = [jac[f"du_d{k}"] - ca.jacobian(torque, v) for k, v in (("p", g.p), ("pd", g.pd), ("pdd", g.pdd))]
-    f = ca.Function("f", [g.p, g.pd, g.pdd, g.alpha], gaps, {"cse": True})
-    rng = np.random.default_rng(4)
-    for gap in f(*rng.uniform(-1.0, 1.0, (3, n)), alpha):
-        np.testing.assert_allclose(np.array(gap), 0.0, rtol=0, atol=1e-10)
-    assert _gap_of_blocks(d, alpha, rng) < 1e-12
-
-
-@pytest.mark.soak
-def test_jacobian_of_the_hands_step(fingers: Families) -> None:
-    d = fingers.d
-    n, alpha, rng = d.robot.n, loaded_alpha(d.alpha), np.random.default_rng(5)
-    p, pd, u = rng.uniform(-0.5, 0.5, (3, n)) * [[1.0], [1.0], [0.1]]
-    exact = fingers.programs.jac_joint_step(p, pd, u, H, alpha)
-
-    def moved(x: Array) -> dict[str, Array]:
-        ends = [fingers.programs.joint_step(row[:n], row[n : 2 * n], row[2 * n :], H, alpha) for row in x]
-        return {k: np.array([end[i] for end in ends]) for i, k in enumerate(("p_next", "pd_next"))}
-
-    worst = Worst("jac_joint_step of the hand", BAR)
-    for name, expected in differences(moved, np.concatenate([p, pd, u]), 1e-3).items():
-        worst.see(np.hstack([exact[f"d{name}_d{by}"] for by in ("p", "pd", "u")]), expected, name)
-    worst.close()
-
-
-def _gap_of_blocks(d: Described, alpha: Array, rng: np.random.Generator) -> float:
-    """Largest difference of K₀ and K₁ from what CasADi differentiates, over their largest entry."""
-    m = d.model
-    r, ours = step_blocks(m, ("K0", "K1"))
-    pairs = [ours["K0"], ca.jacobian(r.F, r.p), ours["K1"], ca.jacobian(r.G, r.p_next)]
-    f = ca.Function("f", [*r.inputs.values(), m.alpha], [ca.densify(x) for x in pairs], {"cse": True})
-    p, pd, u, p_next, pd_next = rng.uniform(-1.0, 1.0, (5, m.robot.n))
-    K0, A0, K1, A1 = (np.array(x) for x in f(p, pd, u, H, p_next, pd_next, alpha))
-    return float(max(np.abs(K - A).max() / np.abs(A).max() for K, A in ((K0, A0), (K1, A1))))
 
 
 # Two arms ---------------------------------------------------------------------------------------------------------------

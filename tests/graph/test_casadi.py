@@ -41,9 +41,6 @@ def test_second_derivatives_of_the_step_are_finite_at_rest(name: str) -> None:
         np.testing.assert_allclose(gradient_at, exact, rtol=1e-7, atol=1e-9 * np.abs(exact).max())
 
 
-DERIVED = ("jac_joint_step", "jac_alpha_joint_step", "vjp_joint_step", "vjp_step", "vjp_step_paper_gauss_seidel")
-
-
 def arguments(f: ca.Function, robot: Robot, alpha: np.ndarray, seed: int) -> list[Any]:
     rng = np.random.default_rng(seed)
     known = {"alpha": alpha, "h": H, "xi": robot.fk(*rng.uniform(-1.0, 1.0, (2, robot.n)), alpha)}
@@ -56,21 +53,6 @@ def without_rotors(robot: Robot) -> np.ndarray:
     loaded_one = loaded_alpha(robot.alpha).copy()
     loaded_one[[name.startswith("rotor_inertia.") for name in names]] = 0.0
     return loaded_one
-
-
-@pytest.mark.parametrize("name", DERIVED)
-def test_derivatives_are_graphs_too(name: str) -> None:
-    """The serialized graph of a derivative gives what the compiled derivative gives, with friction and without."""
-    robot = loaded("double_pendulum")
-    graph = robot.casadi(name)
-    for seed, alpha in enumerate((robot.alpha.defaults, without_rotors(robot))):
-        given = arguments(graph, robot, alpha, seed)
-        compiled = robot.function(name)(**dict(zip(graph.name_in(), given, strict=True)))
-        for key, value in zip(graph.name_out(), graph.call(list(map(ca.DM, given))), strict=True):
-            expected = np.asarray(getattr(compiled, key))
-            np.testing.assert_allclose(
-                np.array(value).reshape(expected.shape), expected, rtol=0, atol=1e-8 * max(1.0, np.abs(expected).max())
-            )
 
 
 @pytest.mark.parametrize("name", ["jac_joint_step", "vjp_joint_step", "vjp_step"])

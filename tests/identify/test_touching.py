@@ -17,6 +17,7 @@ import diffpbd
 from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.commands.identify import command
 from diffpbd.runtime.identify import Identification, Settings, identify
+from diffpbd.runtime.identify.selection import select
 from diffpbd.runtime.identify.trajectory import motions, parameters_of
 from diffpbd.runtime.identify.windows import Windows
 from diffpbd.runtime.logs.csv import Log, write_log
@@ -32,7 +33,9 @@ NOISE = 2e-4
 def robot(name: str) -> Robot:
     folder = CACHE / "touching"
     folder.mkdir(parents=True, exist_ok=True)
-    mechanism, line = {"block": (block(), ""), "ball": ball()}[name]
+    mechanism, line = {"block": (block(), ""), "ball": ball(), "rolled_ball": ball(friction=0.3)}[name]
+    if name == "rolled_ball":
+        mechanism.contacts[0]["rolling"] = 0.002
     path = mechanism.write(folder, name, line)
     return load(generated(str(path), functions=("joint_step", "jac_alpha_joint_step")))
 
@@ -66,6 +69,23 @@ def test_our_own_step_gives_the_truth() -> None:
     assert result.rank == 2 and not result.lost
     for name, value in TRUTH.items():
         assert found(result, name)[0] == pytest.approx(value, abs=1e-9)
+
+
+def test_the_word_contact_has_all_of_a_law() -> None:
+    names = select(robot("rolled_ball"), ["contact"]).names
+    assert names == ("contact.friction.ball", "contact.rolling.ball", HEIGHT)
+
+
+@pytest.mark.thorough
+def test_rolling_friction_is_found() -> None:
+    """Of a ball that falls, slides and rolls on, with all else of its contact."""
+    r, t = robot("rolled_ball"), np.arange(81) * STEP
+    truth = {"contact.friction.ball": 0.2, "contact.rolling.ball": 0.0035, HEIGHT: 0.01}
+    P, PD = r.rollout([0.0, 0.112, 0.0], [1.0, 0.0, 0.0], np.zeros((80, 3)), h=STEP, alpha=truth)
+    result = identify(r, samples(Log(t, r.joints, P, PD, None, np.zeros((81, 3)))), ["contact"])
+    assert not result.lost
+    for name, value in truth.items():
+        assert found(result, name)[0] == pytest.approx(value, abs=1e-7)
 
 
 @pytest.mark.thorough

@@ -13,8 +13,8 @@ from typing import Any
 import mpmath
 import pytest
 import sympy as sp
-from support.blocks import declare_blocks
 
+from diffpbd.codegen.joint_space import link_jacobian
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.laws import forces
 from diffpbd.codegen.method import projection
@@ -264,7 +264,9 @@ def test_residuals_are_the_projected_balances_of_momentum() -> None:
 def test_assembled_blocks_are_the_derivatives() -> None:
     F, G = derived()
     program = Program("blocks")
-    declare_blocks(program, TREE)
+    _, blocks = link_jacobian.declare_blocks(program, TREE)
+    for name in ("D", "K0", "M0", "K1", "M1"):
+        program.output(name, getattr(blocks, name))
     found = page(program)
     by_p0, by_p1, by_pd0, of_p0, of_p1, of_pd1, by_u, of_u = at(
         POINT, F.jacobian(p0), F.jacobian(p1), -F.jacobian(pd0) / h,

@@ -71,30 +71,6 @@ def test_forward_dynamics_under_random_torques(name: str) -> None:
     worst.close()
 
 
-@pytest.mark.thorough("baxter")
-@pytest.mark.parametrize(
-    "name", ["double_pendulum", "prismatic_skew", "baxter", pytest.param("baxter_dual", marks=pytest.mark.soak)]
-)
-@pytest.mark.parametrize("parameters", ["default", "loaded"])
-def test_programs_and_graphs_agree(name: str, parameters: str) -> None:
-    layout = alpha_of(name)
-    alpha = layout.defaults if parameters == "default" else loaded_alpha(layout, transition=0.01)
-    programs = Programs(model(name))
-    values = states(programs.n, 3)
-    values["p_ref"] = values["p"] + 0.3
-    (values["xi"],) = mapped(graphs(name)["fk"], values, {"alpha": alpha})
-    for function, f in graphs(name).items():
-        worst = Worst(f"{name} {function}: SymPy against CasADi", ROUNDING)
-        found = mapped(f, values, {"alpha": alpha})
-        names = [k for k in f.name_in() if k != "alpha"]
-        for row in range(len(values["p"])):
-            expected = getattr(programs, function)(*[values[k][row] for k in names], alpha)
-            expected = expected if isinstance(expected, tuple) else (expected,)
-            for k, value in enumerate(expected):
-                worst.see(np.squeeze(found[k][row]), np.squeeze(value), f"row {row} {f.name_out(k)}")
-        worst.close()
-
-
 @pytest.mark.parametrize("name", shipped_robots())
 def test_payload_is_a_body_at_the_first_tip(name: str) -> None:
     _, robot = resolve(name)

@@ -227,23 +227,6 @@ def test_friction_at_every_speed() -> None:
 
 
 @pytest.mark.parametrize("name", FULL)
-def test_node_torque_inverts_the_step(name: str) -> None:
-    """Poses of a rollout under a constant torque give that torque (and the sensor's offset) back."""
-    robot = loaded(name)
-    rng = np.random.default_rng(13)
-    worst = Worst(f"{name}: node_torque of a rollout", 1e-8)
-    offsets = list(robot.alpha.indices("torque_offset"))
-    for alpha in (robot.alpha.defaults, frictional(robot), loaded_alpha(robot.alpha)):
-        p, pd = rng.uniform(-1.0, 1.0, (2, robot.n))
-        for _ in range(5):
-            u = effort(robot) * rng.uniform(-2.0, 2.0, robot.n)
-            P, PD = robot.rollout(p, pd, np.tile(u, (10, 1)), 0.01, alpha)
-            found = robot.node_torque(P[:-2], P[1:-1], P[2:], 0.01, alpha)
-            worst.see(found, np.tile(u + alpha[offsets], (9, 1)), "constant torque", scale=1.0)
-    worst.close()
-
-
-@pytest.mark.parametrize("name", FULL)
 def test_node_torque_is_the_mean_of_its_two_steps(name: str) -> None:
     """A torque held over each step acts half on either side of a node; friction is none here."""
     robot = loaded(name)

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from functools import cache
 
-import casadi as ca
 import numpy as np
 import pytest
-from support.blocks import step_blocks
-from support.numeric import Worst
 from support.programs import Programs
 from support.robots import alpha_of, loaded_alpha, model
 
@@ -22,60 +18,6 @@ from diffpbd.runtime.functions.parameters import ParameterVector
 ROBOTS = ("double_pendulum", "prismatic_skew", "baxter_bare", "baxter_dual")
 H = 0.01
 ROUNDING = 1e-12
-
-
-@cache
-def both(name: str) -> tuple[ca.Function, ca.Function]:
-    """(blocks by assembly, blocks by AD) as functions of p, pd, u, h, p_next, pd_next, alpha."""
-    m = model(name)
-    r, assembled = step_blocks(m, ("D", "K0", "M0", "K1", "M1"))
-    inputs = [*r.inputs.values(), m.alpha]
-    D = ca.jacobian(r.F, r.p_next)
-    by_ad = {
-        "D": D,
-        "K0": ca.jacobian(r.F, r.p),
-        "M0": -ca.jacobian(r.F, r.pd) / r.h,
-        "K1": ca.jacobian(r.G, r.p_next),
-        "M1": ca.jacobian(r.G, r.pd_next) / r.h,
-        "dG_dp": ca.jacobian(r.G, r.p),
-        "dF_du": ca.jacobian(r.F, r.u),
-        "dG_du": ca.jacobian(r.G, r.u),
-    }
-    ours = {**assembled, "dG_dp": assembled["D"].T}
-    half = -r.h * r.h / 2 * ca.SX.eye(r.n)
-    ours |= {"dF_du": half, "dG_du": half}
-    f, g = ([ca.densify(ca.SX(found[k])) for k in by_ad] for found in (ours, by_ad))
-    return ca.Function("ours", inputs, f, {"cse": True}), ca.Function("ad", inputs, g, {"cse": True})
-
-
-@pytest.mark.thorough("baxter")
-@pytest.mark.parametrize("parameters", ["default", "loaded"])
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.soak if n == "baxter_dual" else ()) for n in ROBOTS]
-)
-def test_blocks_are_the_derivatives(name: str, parameters: str) -> None:
-    """At steps that solve F and G, and at rest; relative to the largest entry of each block."""
-    m = model(name)
-    programs = Programs(m)
-    alpha = alpha_of(name).defaults if parameters == "default" else loaded_alpha(alpha_of(name))
-    ours, by_ad = both(name)
-    rng = np.random.default_rng(5)
-    n = programs.n
-    worst = Worst(f"{name}: blocks against AD, {parameters}", ROUNDING)
-    effort = np.diag(programs.mass_matrix(np.zeros(n), alpha))
-    for row in range(6):
-        p, pd, u = rng.uniform(-1.0, 1.0, (3, n)) * [[2.0], [2.0], [5.0]] * (row > 0)
-        if row == 1:
-            pd, u = 0.0 * pd, 0.0 * u
-        if row == 5:
-            # Far from a solution the assembled blocks are still the derivatives.
-            p_next, pd_next = p + 0.1 * rng.normal(size=n), rng.normal(size=n)
-        else:
-            p_next, pd_next = programs.joint_step(p, pd, effort * u, H, alpha)
-        arguments = (p, pd, effort * u, H, p_next, pd_next, alpha)
-        for k, (a, b) in enumerate(zip(ours(*arguments), by_ad(*arguments), strict=True)):
-            worst.see(np.array(a), np.array(b), f"row {row} block {k}")
-    worst.close()
 
 
 @pytest.mark.parametrize("name", ROBOTS[:-1])

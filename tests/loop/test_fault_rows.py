@@ -23,6 +23,7 @@ from support.fault_rows import (
 )
 
 from diffpbd.runtime.control.gravity import GravityOwner
+from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.arm import Fault
 from diffpbd.runtime.loop.stopping import Reason, StopRequest
 
@@ -38,6 +39,8 @@ ENDINGS = {
 FOREVER = 1e3  # s
 DRIFTS = "speeds of zero"
 """The law itself sped the arm up for three states, and what is left with it holds it elsewhere (docs/ros2.md)."""
+MOVING = ("speeds of zero", "speeds of the other sign", "frozen values")
+"""What is no fault of an arm at rest."""
 UNSEEN = 0.05
 """s that an arm goes on longer where nobody sees how it is braked."""
 
@@ -104,6 +107,23 @@ def test_a_row_of_the_fault_table(transport: str, row: Row, owner: GravityOwner)
         judge_wire(arm)
     if not (pushed or ending == NOTHING):
         assert np.abs(arm.dq).max() < (1.2 if drifting else 1e-3), "the arm does not come to rest"
+
+
+@pytest.mark.parametrize("law", ["hold", "gravity", "impedance"])
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in rows_of(ROS1) if row.name not in MOVING])
+def test_a_row_under_every_law(row: Row, law: str) -> None:
+    """At rest, at the robot's own timeouts; one that holds is refused by the gate before its states are."""
+    arm = BenchArm()
+    struck, owner = StruckBench(arm, ROS1), GravityOwner.ROBOT if law == "hold" else GravityOwner.MODEL
+    report, arm = run(law, arm=arm, owner=owner, rate=RATE, fault=lambda arm: row.strike(struck), stop=struck.stop)
+    if law == "hold" and report.reason is Reason.GATE:
+        assert "more than 0.1 rad from the measured one" in report.text and stopped_after(arm) <= row.within
+        assert arm.timeouts == [0.2, 0.02, 0.2] and arm.mode is Mode.POSITION
+    elif not (law == "hold" and row.name == "a push"):  # which the robot itself holds against
+        row.judge(report, stopped_after(arm), ENDINGS[ROS1])
+        if row.name != "an emergency stop":  # after which the arm sinks
+            detection = FOREVER if FINISHED in row.endings else max(row.within, 0.1)
+            check(arm, pushed=row.name == "a push", detection=detection)
 
 
 def judge_wire(arm: BenchArm) -> None:

@@ -1,4 +1,4 @@
-"""The fault table: every line a run on the bench arm, each with its reason, its end, its time and its way."""
+"""Faults on the bench arm beyond the rows of `support.fault_rows`: sequences of messages, pushes, payloads, the start."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ from support.bench_arm import Bench, BenchArm
 
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.interface.controller import Mode
-from diffpbd.runtime.loop.arm import Fault
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.reflexes import Reflex
 from diffpbd.runtime.loop.stopping import Phase, Reason
 
-from .bench_runs import LAWS, check, run, stopped_after
+from .bench_runs import check, run, stopped_after
 
 Message = Callable[[dict], dict | None]
-EVERY_LAW = list(LAWS)
-TORQUE_LAWS = [name for name in LAWS if name != "hold"]
 
 
 def message(change: Message) -> Callable[[BenchArm], None]:
@@ -28,14 +25,6 @@ def message(change: Message) -> Callable[[BenchArm], None]:
         arm.bench.fault = change
 
     return begin
-
-
-def offset(joint: int, angle: float) -> Message:
-    def change(data: dict) -> dict:
-        data["q"][joint] += angle
-        return data
-
-    return change
 
 
 def nan(key: str) -> Message:
@@ -57,14 +46,6 @@ class Frozen:
         return {**self.first, "stamp": data["stamp"]}
 
 
-def no_speed(data: dict) -> dict:
-    return {**data, "dq": np.zeros(2)}
-
-
-def other_sign(data: dict) -> dict:
-    return {**data, "dq": -data["dq"]}
-
-
 def missing(data: dict) -> dict:
     return {
         "names": ("arm_s",),
@@ -72,14 +53,6 @@ def missing(data: dict) -> dict:
         "source": "/robot",
         **{k: data[k][:1] for k in ("q", "dq", "effort")},
     }
-
-
-def strangers(data: dict) -> dict:
-    return {**data, "names": ("arm_S", "arm_E")}
-
-
-def second(data: dict) -> dict:
-    return {**data, "source": "/another"}
 
 
 def back(seconds: float, *, once: bool = False) -> Message:
@@ -93,37 +66,7 @@ def back(seconds: float, *, once: bool = False) -> Message:
     return change
 
 
-def silence(data: dict) -> None:
-    return None
-
-
 NOTHING = "nothing more was sent"
-
-
-@pytest.mark.parametrize("law", EVERY_LAW)
-@pytest.mark.parametrize("joint, angle", [(0, 1.2), (0, -0.5), (1, 0.5), (1, 0.06)])
-def test_an_offset_of_the_joint_states_is_never_obeyed(law: str, joint: int, angle: float) -> None:
-    report, arm = run(law, fault=message(offset(joint, angle)))
-    check(arm)
-    if law == "hold" and angle != 0.06:
-        assert report.reason is Reason.GATE and "more than 0.1 rad from the measured one" in report.text
-    elif angle == 0.06:
-        assert report.reflex in (Reflex.STATE, Reflex.MOTION)
-    else:
-        assert report.reason is Reason.BAD_STATE and report.reflex is Reflex.STATE and report.exit_code == 20
-        assert "position jump" in report.text or "absurd position" in report.text
-    assert NOTHING in report.ending and stopped_after(arm) <= 0.1
-    assert arm.commands[-1][1] is (Mode.POSITION if law == "hold" else Mode.TORQUE)
-    assert arm.mode is Mode.POSITION and arm.timeouts == [0.2, 0.02, 0.2]  # by the robot's own timeout
-
-
-@pytest.mark.parametrize("law", TORQUE_LAWS)
-@pytest.mark.parametrize("change", [nan("q"), nan("dq"), offset(0, 9.0)], ids=["nan q", "nan dq", "absurd"])
-def test_a_lasting_bad_state_ends_the_run(law: str, change: Message) -> None:
-    report, arm = run(law, fault=message(change), owner=GravityOwner.MODEL)
-    check(arm)
-    assert report.reason is Reason.BAD_STATE and NOTHING in report.ending and stopped_after(arm) <= 0.1
-    assert report.counts[TickStatus.NOT_FINITE_STATE] + report.counts[TickStatus.ABSURD_POSITION] > 10
 
 
 def test_one_bad_message_leaves_no_trace_in_what_is_sent() -> None:
@@ -137,28 +80,6 @@ def test_one_bad_message_leaves_no_trace_in_what_is_sent() -> None:
     at = arm.marked[0]
     near = [values for time, mode, values, _, _ in arm.commands if mode is Mode.TORQUE and abs(time - at - 0.01) < 0.02]
     assert np.abs(np.diff(near, axis=0)).max() < 1.0  # of some 20 N·m that hold the arm
-
-
-@pytest.mark.parametrize("law, at, states", [("impedance", 0.5, 100.0), ("moving", 0.5, 100.0), ("moving", 0.6, 250.0)])
-@pytest.mark.parametrize(
-    "change, reason, text",
-    [
-        (silence, Reason.STALE_STATE, "s old"),
-        (missing, Reason.BAD_STATE, "no joint state could be used for 0.1"),
-        (missing, Reason.BAD_STATE, "s: arm_e missing ("),
-        (strangers, Reason.BAD_STATE, "s: no joint of the arm named ("),
-        (second, Reason.ROBOT, "two sources"),
-    ],
-    ids=lambda v: getattr(v, "__name__", ""),
-)
-def test_states_that_do_not_come(
-    law: str, at: float, states: float, change: Message, reason: Reason, text: str
-) -> None:
-    report, arm = run(law, fault=message(change), at=at, states=states)
-    check(arm)
-    assert report.reason is reason and text in report.text and stopped_after(arm) <= 0.1 + 1e-6
-    assert report.exit_code == (20 if reason is Reason.BAD_STATE else 1)
-    assert NOTHING in report.ending or reason is Reason.ROBOT
 
 
 class Sequence:
@@ -187,22 +108,12 @@ def test_silence_after_a_few_messages_without_use_is_silence(messages: list[Mess
     assert ("arm_e missing (3 messages)" in report.text) == (reason is Reason.BAD_STATE)
 
 
-@pytest.mark.parametrize("law", EVERY_LAW)
-@pytest.mark.parametrize("seconds", [0.02, 0.5, 2.0])
-@pytest.mark.parametrize("once", [False, True])
-def test_stamps_that_go_back(law: str, seconds: float, once: bool) -> None:
-    report, arm = run(law, fault=message(back(seconds, once=once)), owner=owner_of(law))
+@pytest.mark.parametrize("seconds", [0.02, 2.0, -2.0])
+def test_one_stamp_that_goes_back_or_ahead(seconds: float) -> None:
+    report, arm = run("moving", fault=message(back(seconds, once=True)), owner=GravityOwner.MODEL)
     check(arm)
     assert report.reason is Reason.ROBOT and report.exit_code == 1 and stopped_after(arm) <= 0.02
-    assert "the stamps of the joint states went back by" in report.text
-
-
-@pytest.mark.parametrize("law", EVERY_LAW)
-@pytest.mark.parametrize("once", [False, True])
-def test_stamps_that_go_ahead(law: str, once: bool) -> None:
-    report, arm = run(law, fault=message(back(-2.0, once=once)), owner=owner_of(law))
-    check(arm)
-    assert report.reason is Reason.ROBOT and "went ahead by 2.00" in report.text and stopped_after(arm) <= 0.02
+    assert ("went back by" if seconds > 0.0 else "went ahead by 2.00") in report.text
 
 
 @pytest.mark.parametrize("payload", [0.0, 2.0])
@@ -217,31 +128,10 @@ def test_no_arm_falls_behind_stamps_that_went_back(payload: float, seconds: floa
     check(arm)
 
 
-def owner_of(law: str) -> GravityOwner:
-    return GravityOwner.ROBOT if law == "hold" else GravityOwner.MODEL
-
-
-@pytest.mark.parametrize("owner", list(GravityOwner))
-def test_a_frozen_sensor(owner: GravityOwner) -> None:
-    report, arm = run("moving", fault=message(Frozen()), owner=owner)
-    check(arm, detection=0.2)
-    assert report.reflex is Reflex.FROZEN or report.reflex is Reflex.MOTION
-    assert stopped_after(arm) <= 0.2 and NOTHING in report.ending
-
-
 def test_a_sensor_frozen_at_rest_while_the_law_begins_to_move() -> None:
     report, arm = run("moving", fault=message(Frozen()), at=0.0)
     assert report.reflex is Reflex.FROZEN and report.exit_code == 24 and stopped_after(arm) <= 0.2
     check(arm)
-
-
-@pytest.mark.parametrize("at", [0.5, 0.9])
-@pytest.mark.parametrize("change", [no_speed, other_sign])
-def test_speeds_that_contradict_the_positions(change: Message, at: float) -> None:
-    report, arm = run("moving", fault=message(change), at=at)
-    check(arm)
-    assert report.reflex is Reflex.MOTION or "jump" in report.text
-    assert stopped_after(arm) <= 0.1 and NOTHING in report.ending
 
 
 def test_too_fast() -> None:
@@ -291,28 +181,9 @@ def test_the_start_compares_what_holds_the_arm() -> None:
     assert {mode for _, mode, *_ in arm.commands} == {Mode.POSITION}
 
 
-def test_a_contact() -> None:
-    report, arm = run("impedance", fault=lambda arm: setattr(arm.bench, "push", (25.0, 0.0)))
-    check(arm, pushed=True)
-    assert report.reflex is Reflex.CONTACT and report.exit_code == 26 and stopped_after(arm) < 0.1
-
-
 def test_a_hand_that_leads_is_no_contact() -> None:
     report, arm = run("gravity", fault=lambda arm: setattr(arm.bench, "push", (4.0, 0.5)), duration=0.9)
     assert report.reason is Reason.FINISHED, report
-
-
-def test_disabled_lost_and_commanded_by_others() -> None:
-    for change, reason, text in (
-        (lambda arm: arm.disable("the e-stop is pressed"), Reason.ROBOT, "e-stop"),
-        (lambda arm: setattr(arm, "lost", Fault(Reason.LOST_ROBOT, "closed")), Reason.LOST_ROBOT, "closed"),
-        (lambda arm: setattr(arm, "lost", Fault(Reason.LOST_MASTER, "gone")), Reason.LOST_MASTER, "gone"),
-        (lambda arm: setattr(arm, "commanders", ("/other",)), Reason.ROBOT, "also commanded by /other"),
-    ):
-        report, arm = run("impedance", fault=change)
-        assert report.reason is reason and text in report.text and report.exit_code == 1
-        assert (NOTHING in report.ending) == (reason is Reason.LOST_ROBOT or "e-stop" in text)
-        assert arm.closed
 
 
 def test_another_commander_may_be_allowed() -> None:

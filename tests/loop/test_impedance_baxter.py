@@ -26,6 +26,7 @@ END = 8.0
 LAW = {
     "name": "impedance", "stiffness": [30.0, STIFFNESS, 20.0, 20.0, 5.0, 5.0, 5.0],
     "damping": [4.0, 14.0, 2.0, 2.0, 0.3, 0.3, 0.3], "goal": [None, GOAL, *[None] * 5], "goal_speed": 0.5,
+    "goal_profile": "ramp",
 }  # fmt: skip
 """The arm turns about s1 with some 3 kg·m², so the damping is a little below critical."""
 

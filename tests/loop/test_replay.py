@@ -52,6 +52,20 @@ def log(arm: Robot, tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize("name", ["impedance", "cartesian", "mpc"])
+def test_what_older_logs_ran_was_a_ramp(arm: Robot, name: str) -> None:
+    made = Configuration(
+        arm.name, arm.manifest.abi_hash, arm.joints, {"name": name}, GravityOwner.MODEL, arm.alpha.defaults, limits_of(arm),
+        Settings(0.01),
+    )  # fmt: skip
+    assert made.controller["goal_profile"] == "smooth"
+    data = made.to_json()
+    assert Configuration.from_json(data).controller == made.controller
+    data["controller"] = {"name": name, "goal_acceleration": 1.0}
+    older = Configuration.from_json(data).controller
+    assert older["goal_profile"] == "ramp" and older["goal_acceleration"] is None
+
+
 def edit(log: Path, instructions: str | None, by: float = 0.0) -> None:
     """Name other instruction sets (None: none, as older logs) and move a command [N·m]."""
     beside = log.with_suffix(".json")

@@ -20,6 +20,7 @@ from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.supervisor import Decision, Settings, Supervisor
 from diffpbd.runtime.model.limits import Limits
+from diffpbd.runtime.mpc.profile import PROFILE
 
 PERIOD = 0.01
 EFFORT = np.array([30.0, 15.0])
@@ -38,8 +39,8 @@ def gravity(q: np.ndarray) -> np.ndarray:
     return np.array([5.0 * np.sin(q[0]), 2.0 * np.sin(q[1])])
 
 
-def impedance() -> ImpedanceController:
-    return ImpedanceController([100.0, 40.0], [2.0, 1.0], [0.15, 0.2], goal_speed=0.5)
+def impedance(profile: str = PROFILE) -> ImpedanceController:
+    return ImpedanceController([100.0, 40.0], [2.0, 1.0], [0.15, 0.2], goal_speed=0.5, profile=profile)
 
 
 def supervisor(controller=None, owner=GravityOwner.MODEL, ramp=0.05, **changed) -> Supervisor:
@@ -237,19 +238,21 @@ def test_ramp_starts_from_gravity_alone() -> None:
 def test_law_share_bounds_the_law_and_not_gravity() -> None:
     heavy = lambda q: np.array([20.0, 5.0])  # noqa: E731 one line, used once
     under = Supervisor(
-        impedance(), limits(law_effort=0.1 * EFFORT), Settings(PERIOD, ramp=0.0), owner=GravityOwner.MODEL,
+        impedance("ramp"), limits(law_effort=0.1 * EFFORT), Settings(PERIOD, ramp=0.0), owner=GravityOwner.MODEL,
         gravity=heavy,
     )  # fmt: skip
     under.start(np.array([1.0, 1.0]))
     for k in range(90):
         decision = tick(under, k * PERIOD, np.array([1.0, 1.0]), np.zeros(2))
     assert decision.status is TickStatus.LIMITED
-    np.testing.assert_allclose(decision.command, [17.0, 3.8])  # one factor for both joints: 100 to 40
+    np.testing.assert_allclose(
+        decision.command, [17.0, 3.8]
+    )  # one factor for both joints, equally far on a ramp: 100 to 40
 
 
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_torque_towards_a_limit_fades_out(side: float) -> None:
-    controller = ImpedanceController([2e4, 1e4], [0.0, 0.0], [side * 5.0] * 2, goal_speed=100.0)
+    controller = ImpedanceController([2e4, 1e4], [0.0, 0.0], [side * 5.0] * 2, goal_speed=100.0, profile="ramp")
     for q, share in ((1.85, 1.0), (1.95, 0.5), (2.0, 0.0), (2.05, 0.0)):
         under = supervisor(controller, GravityOwner.ROBOT, ramp=0.0, torque_rate=np.array([1e9, 1e9]))
         under.start(np.full(2, side * 1.85))

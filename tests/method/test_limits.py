@@ -12,7 +12,6 @@ from support.short_chains import rollout
 
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.graph.model import tree_of as joint_space_tree
-from diffpbd.codegen.graph.translate import function
 from diffpbd.codegen.joint_space import recursive
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.method import corrections, limits, step
@@ -278,23 +277,3 @@ def test_row_gradient_against_differences(slide: bool) -> None:
 
 
 # Smooth form --------------------------------------------------------------------------------------
-
-
-def test_smooth_complementarity_for_nonlinear_programs() -> None:
-    n, sigma = 2, 1e-3
-    f = function(limits.complementarity(n))
-    assert f.name_in() == ["p", "lower", "upper", "pressure_lower", "pressure_upper", "smoothing"]
-    gap, rng = np.array([0.02, 0.5]), np.random.default_rng(0)
-    lower, upper = np.array([-1.0, -1.0]), np.array([1.0, 1.0])
-    p = lower + gap
-    residual, torque = f(p, lower, upper, sigma**2 / gap, sigma**2 / (upper - p), sigma)
-    assert np.abs(np.array(residual)).max() < 1e-12
-    np.testing.assert_allclose(np.array(torque).ravel(), sigma**2 / gap - sigma**2 / (upper - p), atol=1e-15)
-    residual, _ = f(
-        lower, lower, upper, np.zeros(n), np.zeros(n), sigma
-    )  # the corner that a plain minimum has no slope at
-    jacobian = f.jacobian()
-    slopes = np.array(jacobian(lower, lower, upper, np.zeros(n), np.zeros(n), sigma, residual, torque)[0])
-    assert np.isfinite(slopes).all() and np.abs(slopes).max() == pytest.approx(1)
-    random = [rng.uniform(0.1, 1, n) for _ in range(4)]
-    assert (np.array(f(random[0] + 1, random[1] * 0, random[1] * 0 + 9, random[2], random[3], sigma)[0]) > 0).all()

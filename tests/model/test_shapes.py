@@ -53,7 +53,9 @@ def test_links_are_where_the_generated_kinematics_put_them(tmp_path: Path) -> No
 
 def test_every_kind_of_shape_is_read_in_metres(tmp_path: Path) -> None:
     file = described(tmp_path, "box", "cylinder", "sphere", "near", "package", "lost", "strange")
-    found = [shape.mesh for shape in read_shapes(file, loaded("prismatic_skew")).shapes]
+    read = read_shapes(file, loaded("prismatic_skew"))
+    found = [shape.mesh for shape in read.shapes]
+    assert read.left_out == ("gripper: package://arm/meshes/none.stl", "gripper: part.step")
     assert len(found) == 5, "files that are not there, or of a kind that nothing reads, are left out"
     volumes = [0.1 * 0.2 * 0.3, np.pi * 0.05**2 * 0.4, *(4 / 3 * np.pi * r**3 for r in (0.1, 0.1, 0.2))]
     for mesh, volume in zip(found, volumes, strict=True):

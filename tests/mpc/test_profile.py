@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.mpc.profile import along
+from diffpbd.runtime.mpc.profile import PROFILE, along
 from diffpbd.runtime.mpc.reference import GoalReference
 
 LIMITS = (0.5, 2.0, 20.0)
@@ -57,7 +57,8 @@ def test_ours_takes_little_longer_than_the_shortest_time() -> None:
 
 
 def test_a_ramp_is_faster_and_the_description_s_speed_holds() -> None:
-    assert reference("ramp", [1.0]).takes(np.zeros(1)) == 2.0
+    ramp = GoalReference(np.ones(1), 0.5, profile="ramp")
+    assert ramp.takes(np.zeros(1)) == 2.0 and ramp.profile != GoalReference(np.ones(1), 0.5).profile == PROFILE
     slow = reference("smooth", [1.0, 1.0], fastest=np.array([np.inf, 0.1]))
     _, PD = slow.at(np.linspace(0, 12, 1000))
     assert PD.max() == pytest.approx(0.1)
@@ -87,5 +88,7 @@ def test_limits_that_are_none(wrong: tuple[float, float, float], words: str) -> 
         GoalReference(np.zeros(1), wrong[0], False, "smooth", *wrong[1:])
     with pytest.raises(InputError, match="one of ramp, smooth, ruckig, found 'cubic'"):
         GoalReference(np.zeros(1), 1.0, False, "cubic")
+    with pytest.raises(InputError, match="ramp bounds neither acceleration nor jerk"):
+        GoalReference(np.zeros(1), 1.0, False, "ramp", 2.0)
     with pytest.raises(InputError, match="found 'cubic'"):
         along("cubic", 1.0, 1.0, 1.0)

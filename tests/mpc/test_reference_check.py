@@ -156,7 +156,7 @@ def test_goals_outside_of_the_limits_and_durations_that_do_not_do(tmp_path: Path
         code == 0
         and "note: the goal of elbow is 1 away, which takes 2.173 s at --goal-speed 0.5; --duration is 1 s" in text
     )
-    assert "at the end elbow is 0.543 rad from the goal" in text
+    assert "at the end elbow is 0.5433 rad from the goal" in text
     code, text = run("mpc", folder, "--goal", '{"elbow": 1}', "--duration", 3, "--out", out)
     assert code == 0 and "note: the goal" not in text and "from the goal" in text and "bound for" not in text
     words = ("--goal", '{"elbow": 1}', "--duration", 2, "--goal-speed", 3, "--bounds", '{"u": [60, 1.5]}')

@@ -19,13 +19,10 @@ from support.properties import Scene, properties_of
 from support.robots import generated, loaded_alpha
 
 from diffpbd.codegen.graph.joint_step import Residuals
-from diffpbd.codegen.graph.step_graphs import solved
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.identify import identify
 from diffpbd.runtime.logs.csv import Log, read_log, write_log
-from diffpbd.runtime.torques.estimation import estimate
-from diffpbd.runtime.torques.settings import LOSSES, STARTS, Settings
 
 H = 0.01
 EXACT = 1e-8  # N·m or N
@@ -149,18 +146,6 @@ def test_what_is_there(hand: Robot) -> None:
     assert not {"step", "vjp_step", "constraints"} & set(hand.functions)
 
 
-@pytest.mark.thorough
-def test_compiled_is_the_program_and_the_graph(hand: Robot, geared: Described) -> None:
-    alpha = loaded_alpha(hand.alpha)
-    m = Described.of(geared.recipe.urdf, tip=TIPS, only=PLAIN).model
-    programs, graph = Programs(m), solved(m)
-    for p, pd, u in np.random.default_rng(3).uniform(-1.0, 1.0, (3, 3, 3)):
-        found = hand.joint_step(p, pd, u, H, alpha)
-        for by in (programs.joint_step(p, pd, u, H, alpha), graph(p, pd, u, H, alpha)):
-            for one, other in zip(found, by, strict=True):
-                np.testing.assert_allclose(one, np.array(other).ravel(), rtol=0, atol=1e-10)
-
-
 def bounded(hand: Robot, **more: float) -> Array:
     """A spring holds the fingers, which would fall for ever."""
     return hand.alpha.vector({"spring.stiffness.jl": 200.0, "spring.stiffness.jr": 100.0, **more})
@@ -192,39 +177,6 @@ def test_friction_of_a_follower_counts_alone(hand: Robot) -> None:
     assert torque[1] != 0.0 and torque[0] == torque[2] == 0.0
     momentum = hand.mass_matrix(hand.joint_step(p, pd, u, H).p_next) @ (held - free)
     np.testing.assert_allclose(momentum, H * torque, rtol=0, atol=1e-10)
-
-
-def test_node_torque_inverts_the_step(hand: Robot) -> None:
-    alpha, u = loaded_alpha(hand.alpha), np.array([0.5, -0.3, 0.4])
-    P, _ = hand.rollout(np.array([0.3, 0.2, 0.01]), np.array([0.1, -0.4, 0.1]), np.tile(u, (8, 1)), H, alpha)
-    offset = alpha[list(hand.alpha.indices("torque_offset"))]
-    found = hand.node_torque(P[:-2], P[1:-1], P[2:], H, alpha)
-    np.testing.assert_allclose(found, np.tile(u + offset, (7, 1)), rtol=0, atol=1e-8)
-
-
-MOVES = ((1, False, "recorded"), (1, True, "step"), (3, False, "step"), (3, True, "recorded"))
-
-
-@pytest.mark.parametrize("parameters", ["default", "loaded", "stiff"])
-def test_torques_are_estimated_from_every_start(hand: Robot, parameters: str) -> None:
-    """Those of the coordinates, to the inverse of the step; friction on leaders and followers, known or not."""
-    alpha = loaded_alpha(hand.alpha, transition=0.01 if parameters == "stiff" else 0.2)
-    if parameters == "default":
-        alpha = hand.alpha.defaults
-    rng = np.random.default_rng(7)
-    p0, pd0 = np.array([0.3, 0.2, 0.01]), np.array([0.1, -0.4, 0.1])
-    inertia = np.diag(hand.mass_matrix(p0))
-    U = hand.gravity(p0, alpha) - hand.spring_torque(p0, alpha) + 3.0 * inertia * rng.normal(size=(8, 3))
-    P, PD = hand.rollout(p0, pd0, U, H, alpha)
-    for loss in LOSSES:
-        for start in STARTS:
-            for horizon, carry, friction in MOVES:
-                settings = Settings(loss, start, horizon, carry=carry, friction=friction)
-                found = estimate(hand, P, PD, H, settings, alpha=alpha)
-                assert found.unsettled == 0
-                np.testing.assert_allclose(
-                    found.u, U, rtol=0, atol=EXACT, err_msg=f"{loss} {start} {horizon} {friction}"
-                )
 
 
 def test_the_command_takes_them(hand: Robot, tmp_path: Path) -> None:

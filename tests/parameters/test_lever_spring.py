@@ -6,11 +6,8 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-import casadi as ca
 import numpy as np
 import pytest
-from support.arguments import outputs
-from support.blocks import step_blocks
 from support.branching import branching
 from support.described import Described
 from support.families import PLAIN, Families
@@ -174,21 +171,6 @@ def test_what_it_does_not_change(sprung: Described, name: str) -> None:
     np.testing.assert_array_equal(sprung(name, *arguments, alpha=springs(JOINTS)), sprung(name, *arguments))
 
 
-def test_assembled_jacobians(sprung: Described) -> None:
-    """∂u/∂p of inverse dynamics, K₀ and K₁ of F and G with their transposed products, against CasADi's differentiation."""
-    g, m = sprung.graphs, sprung.model
-    (r, found), n = step_blocks(m, ("K0", "K1", "y0", "y1")), m.robot.n
-    K0, K1 = ca.jacobian(r.F, r.p), ca.jacobian(r.G, r.p_next)
-    gaps = [found["K0"] - K0, found["K1"] - K1, found["y0"] - ca.mtimes(K0.T, r.u), found["y1"] - ca.mtimes(K1.T, r.u)]
-    f = ca.Function("f", [*r.inputs.values(), m.alpha], gaps, {"cse": True})
-    by_pose = g.inverse_jacobian(g.p, g.pd, g.pdd)["du_dp"] - ca.jacobian(g.inverse_dynamics(g.p, g.pd, g.pdd), g.p)
-    inverse = ca.Function("inverse", [g.p, g.pd, g.pdd, g.alpha], [by_pose], {"cse": True})
-    alpha, rng = loaded(sprung, JOINTS), np.random.default_rng(6)
-    for p, pd, u, p_next, pd_next in rng.uniform(-1.5, 1.5, (3, 5, n)):
-        for gap in (*f(p, pd, u, H, p_next, pd_next, alpha), inverse(p, pd, u, alpha)):
-            np.testing.assert_allclose(np.array(gap), 0.0, rtol=0, atol=1e-11)
-
-
 def test_the_maximal_step_is_the_joint_step(sprung: Described) -> None:
     """Along a swing with springs, payload and friction, through half a turn."""
     others = {"payload.mass": 0.5, "friction.viscous.jb": 0.5, "spring.stiffness.ja": 3.0, "spring.rest.ja": 2.5}
@@ -224,31 +206,12 @@ def test_a_swing_keeps_its_energy(arm: Robot) -> None:
 
 
 def test_compiled_steps_and_their_derivatives(arm: Robot) -> None:
-    """What holds for every step, node_torque, and the maximal step's reverse mode."""
     n, rng = arm.n, np.random.default_rng(7)
     alpha = loaded(arm, ["shoulder"])
     p, pd, u = rng.uniform(-1.0, 1.0, (3, n))
     at = list(arm.alpha.indices("lever_spring"))
     columns = properties_of(Scene(arm, p, pd, u, alpha, H), {"lever_spring.stiffness": 1.0, "lever_spring": 1e-3})
     assert len(at) == 5 and (np.abs(columns[n:, at]).max(axis=0) > 1e-7).all()
-    P, _ = arm.rollout(p, pd, np.tile(u, (6, 1)), H, alpha)
-    offset = alpha[list(arm.alpha.indices("torque_offset"))]
-    np.testing.assert_allclose(
-        arm.node_torque(P[:-2], P[1:-1], P[2:], H, alpha), np.tile(u + offset, (5, 1)), atol=1e-8
-    )
-    stiff = arm.alpha.vector(springs(["shoulder"]))
-    xi, seed = arm.fk(p, pd, stiff), rng.normal(size=13 * n)
-    vjp = arm.functions["vjp_step_variational_direct"]
-    back = outputs(vjp, vjp(xi, u, H, stiff, xi_next_bar=seed))
-
-    def loss(x: Array) -> dict[str, Array]:
-        full = np.tile(stiff, (len(x), 1))
-        full[:, at] = x
-        return {"step": np.array([arm.step_variational_direct(xi, u, H, row) @ seed for row in full])}
-
-    np.testing.assert_allclose(
-        back["alpha_bar"][at], differences(loss, alpha[at], 1e-3)["step"][0], rtol=1e-5, atol=1e-7
-    )
 
 
 @pytest.mark.parametrize("form", ["shooting", "simultaneous"])

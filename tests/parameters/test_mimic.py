@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import casadi as ca
 import numpy as np
 import pinocchio
 import pytest
 from description.builders import LIMIT, chain, doubt_codes, fault_codes, joint, link, robot
 from support.described import Described
-from support.robots import generated, loaded_alpha
+from support.robots import loaded_alpha
 
 from diffpbd.codegen.description.export import urdf_text
 from diffpbd.codegen.description.robot import JointType, Mimic
 from diffpbd.codegen.description.singular import singular_links
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.graph.derivatives import specs
-from diffpbd.runtime import load
 
 BAR = 1e-11
 
@@ -118,23 +116,6 @@ def test_the_peer_folds_them_the_same_way(folded: Described) -> None:
         np.testing.assert_allclose(folded("inverse_dynamics", p, pd, pdd), expected, rtol=0, atol=1e-11)
 
 
-def test_derivatives_are_those_of_the_folded_functions(folded: Described) -> None:
-    rng = np.random.default_rng(6)
-    alpha = loaded_alpha(folded.alpha)
-    p, pd, x = rng.uniform(-1.0, 1.0, (3, 2))
-    for spec in specs(folded.graphs):
-        base = spec.name.removeprefix("jac_")
-        if not spec.name.startswith("jac_") or base not in ("inverse_dynamics", "forward_dynamics"):
-            continue
-        f = folded.functions[base]
-        symbols = [ca.SX.sym(f.name_in(k), f.size1_in(k)) for k in range(f.n_in())]
-        value = f(*symbols)
-        for k, name in enumerate(f.name_in()[:3]):
-            expected = ca.Function("J", symbols, [ca.jacobian(value, symbols[k])])(p, pd, x, alpha)
-            found = spec.graph(p=p, pd=pd, **{f.name_in(2): x}, alpha=alpha)[f"d{f.name_out(0)}_d{name}"]
-            np.testing.assert_allclose(np.array(found), np.array(expected), rtol=0, atol=1e-9)
-
-
 def test_the_maximal_state_has_every_link(folded: Described) -> None:
     known = {spec.name: spec.graph for spec in specs(folded.graphs)}
     assert "constraints" not in known
@@ -216,20 +197,3 @@ def test_both_ways_of_finding_singular_joints_agree() -> None:
         np.testing.assert_allclose(
             singular._geared_pivot_shares(described, 0.7), singular._pivot_shares(described, 0.7), rtol=1e-9
         )
-
-
-@pytest.mark.soak
-def test_the_compiled_functions_are_the_graphs(folded: Described) -> None:
-    robot = load(generated(str(folded.recipe.urdf), tip=["tip", "left", "right"]))
-    assert robot.joints == ("ja", "jl") and robot.n == 2 and len(robot.links) == 5
-    assert [(m.name, m.joint) for m in robot.manifest.robot.mimics] == [("jk", "ja"), ("jt", "ja"), ("jr", "jl")]
-    alpha = loaded_alpha(folded.alpha)
-    p, pd, x = np.random.default_rng(9).uniform(-1.0, 1.0, (3, 2))
-    for name, given in (
-        ("inverse_dynamics", (p, pd, x)), ("forward_dynamics", (p, pd, x)), ("mass_matrix", (p,)), ("gravity", (p,)),
-        ("regressor", (p, pd, x)),
-    ):  # fmt: skip
-        found = getattr(robot, name)(*given, alpha=alpha)
-        np.testing.assert_allclose(found, folded(name, *given, alpha=alpha), rtol=1e-11, atol=1e-12)
-    with pytest.raises(AttributeError, match="step"):
-        _ = robot.step

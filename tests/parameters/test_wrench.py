@@ -6,17 +6,13 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-import casadi as ca
 import numpy as np
 import pinocchio
 import pytest
-from support.arguments import outputs
-from support.blocks import step_blocks
 from support.branching import branching
 from support.described import Described
 from support.maximal import Array, evaluate
 from support.maximal_steps import check_acceleration, follow, known_blocks
-from support.numeric import differences
 from support.peer import Peer
 from support.programs import Programs
 from support.properties import Scene, properties_of
@@ -149,37 +145,6 @@ def test_a_wrench_of_zero_changes_no_bit(pushed: Described, plain: Described) ->
         np.testing.assert_array_equal(*ends)
 
 
-def test_jacobian_of_inverse_dynamics(pushed: Described) -> None:
-    """The assembled ∂u/∂p against CasADi's, with every other force."""
-    g = pushed.graphs
-    alpha = loaded_alpha(pushed.alpha)
-    alpha = pushed.alpha.vector(wrenches(FRAMES), base=alpha)
-    ours = g.inverse_jacobian(g.p, g.pd, g.pdd)["du_dp"]
-    by_ad = ca.jacobian(g.inverse_dynamics(g.p, g.pd, g.pdd), g.p)
-    f = ca.Function("f", [g.p, g.pd, g.pdd, g.alpha], [ours, by_ad], {"cse": True})
-    for row in np.random.default_rng(5).uniform(-2.0, 2.0, (5, 3, 4)):
-        one, two = f(*row, alpha)
-        np.testing.assert_allclose(np.array(one), np.array(two), rtol=0, atol=1e-11)
-
-
-def test_blocks_of_the_step_are_the_derivatives(pushed: Described) -> None:
-    """K₀ and K₁ of F and G, and their transposed products, against CasADi's differentiation."""
-    m = pushed.model
-    r, found = step_blocks(m, ("K0", "K1", "y0", "y1"))
-    K0, K1 = ca.jacobian(r.F, r.p), ca.jacobian(r.G, r.p_next)
-    f = ca.Function(
-        "f", [*r.inputs.values(), m.alpha],
-        [found["K0"] - K0, found["K1"] - K1, found["y0"] - ca.mtimes(K0.T, r.u), found["y1"] - ca.mtimes(K1.T, r.u)],
-        {"cse": True},
-    )  # fmt: skip
-    alpha = pushed.alpha.vector(wrenches(FRAMES, size=50.0), base=loaded_alpha(pushed.alpha))
-    rng = np.random.default_rng(6)
-    for _ in range(4):
-        p, pd, u, p_next, pd_next = rng.uniform(-1.5, 1.5, (5, r.n))
-        for gap in f(p, pd, u, H, p_next, pd_next, alpha):
-            np.testing.assert_allclose(np.array(gap), 0.0, rtol=0, atol=1e-12)
-
-
 def test_the_maximal_step_is_the_joint_step(pushed: Described) -> None:
     """Along a swing under wrenches, with payload, springs and friction."""
     values = wrenches(FRAMES) | {"payload.mass": 0.5, "payload.com.x": 0.1, "payload.com.z": -0.2}
@@ -198,50 +163,25 @@ def test_every_integrator_falls_as_pushed(solver: str, sweeps: int, pushed: Desc
 # Compiled ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def arm(source: Path) -> Robot:
-    """A pendulum of two links, the wrenches on the first and on the second's tip."""
-    toml = source.with_name("pushed_pendulum.toml")
+def pushed_pendulum(folder: Path) -> Robot:
+    """Of two links, the wrenches on the first and on the second's tip; `folder` holds its recipe."""
+    toml = folder / "pushed_pendulum.toml"
     urdf = find_recipe("double_pendulum").urdf
     toml.write_text(f'urdf = "{urdf}"\ntip = "tip"\nvariants = ["variational_direct", "paper_direct"]\n')
     return load(generated(str(toml), wrench=ENDS))
 
 
+@pytest.fixture(scope="module")
+def arm(source: Path) -> Robot:
+    return pushed_pendulum(source.parent)
+
+
 def test_compiled_steps_and_their_derivatives(arm: Robot) -> None:
-    """What holds for every step, and node_torque."""
     alpha = arm.alpha.vector(wrenches(ENDS), base=loaded_alpha(arm.alpha))
     p, pd, u = np.random.default_rng(7).uniform(-1.0, 1.0, (3, arm.n))
     at = list(arm.alpha.indices("wrench"))
     columns = properties_of(Scene(arm, p, pd, u, alpha, H), {"wrench": 1e-2})
     assert len(at) == 12 and np.abs(columns[:, at]).max() > 1e-3
-    P, _ = arm.rollout(p, pd, np.tile(u, (6, 1)), H, alpha)
-    offset = alpha[list(arm.alpha.indices("torque_offset"))]
-    np.testing.assert_allclose(
-        arm.node_torque(P[:-2], P[1:-1], P[2:], H, alpha), np.tile(u + offset, (5, 1)), atol=1e-8
-    )
-
-
-@pytest.mark.parametrize("variant", ["step_variational_direct", "step_paper_direct"])
-def test_reverse_mode_of_the_maximal_steps(arm: Robot, variant: str) -> None:
-    rng = np.random.default_rng(8)
-    alpha = arm.alpha.vector(wrenches(ENDS))
-    at = list(arm.alpha.indices("wrench"))
-    p, pd, u = rng.uniform(-0.8, 0.8, (3, arm.n))
-    xi = arm.fk(p, pd, alpha)
-    f, seed = arm.functions[variant], rng.normal(size=xi.shape)
-    bars = outputs(arm.functions[f"vjp_{variant}"], arm.functions[f"vjp_{variant}"](xi, u, H, alpha, xi_next_bar=seed))
-
-    def loss(x: Array) -> dict[str, Array]:
-        full = np.tile(alpha, (len(x), 1))
-        full[:, at] = x
-        rows = (np.tile(xi, (len(x), 1)), np.tile(u, (len(x), 1)))
-        return {"loss": np.asarray(f(*rows, H, full)) @ seed}
-
-    exact = differences(loss, alpha[at], 1e-2)["loss"][0]
-    assert np.abs(exact).max() > 1e-3
-    np.testing.assert_allclose(bars["alpha_bar"][at], exact, rtol=1e-6, atol=1e-8)
-    graph = arm.casadi(variant)
-    np.testing.assert_allclose(np.array(graph(xi, u, H, alpha)).ravel(), f(xi, u, H, alpha), rtol=0, atol=1e-11)
 
 
 def test_info_names_them(arm: Robot) -> None:

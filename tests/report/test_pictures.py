@@ -137,7 +137,7 @@ def test_a_report_of_a_motion_holds_words_and_a_figure_a_signal(tmp_path: Path) 
         "--goal",
         "[0.1, 0]",
         "--duration",
-        "0.3",
+        "0.4",
         "--horizon",
         "5",
         "--out",

@@ -8,6 +8,7 @@ import numpy as np
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.functions.function import BoundFunction
+from support.free_flyer import moved
 
 H = 0.01
 """[s] Step at which functions are compared."""
@@ -25,7 +26,7 @@ def effort(robot: Robot) -> np.ndarray:
     10 N·m on Baxter's last joint (4e-4 kg·m²) would turn it by more than a radian within a step of 10 ms: the discrete
     momentum balance has no solution then, and the step says so.
     """
-    return np.asarray(np.diag(robot.mass_matrix(np.zeros(robot.n))))
+    return np.asarray(np.diag(robot.mass_matrix(robot.neutral)))
 
 
 def arguments(
@@ -56,7 +57,9 @@ def arguments(
             found[name] = values["p"] + 0.3
         elif name in ("p_prev", "p_next"):
             sign = 1.0 if name == "p_next" else -1.0
-            found[name] = values["p"] + sign * H * values["pd"] + 0.5 * H**2 * values["pdd"]
+            way = sign * H * values["pd"] + 0.5 * H**2 * values["pdd"]
+            turned = robot.manifest.robot.floating
+            found[name] = np.array(list(map(moved, values["p"], way))) if turned else values["p"] + way
         elif name == "xi_next":
             found[name] = robot.fk(values["p"] + H * values["pd"], values["pd"] + H * values["pdd"], alpha)
         elif name.startswith("impulse"):

@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -114,12 +115,13 @@ def by_pinocchio(urdf: str | Path, *, known: bool) -> tuple[Limits, Laws]:
         np.array(model.lowerPositionLimit), np.array(model.upperPositionLimit), np.array(model.velocityLimit), effort, effort,
         10.0 * effort, 0.1,
     )  # fmt: skip
+    limited: Any = SimpleNamespace(limits=limits)  # all of a robot that the laws here ask for
 
     def made(law: dict[str, Any], limits: Limits, settings: Settings) -> Supervisor:
         if law["name"] == "track":
             controller = TrackController({k: v for k, v in law.items() if k != "name"}, motion.inertial, names)
         else:
-            controller = make_controller(law, None, zero, effort)
+            controller = make_controller(law, limited, zero, effort)
         return Supervisor(
             controller, limits, settings, owner=GravityOwner.MODEL, joints=names, motion=motion,
             gravity=lambda q: np.array(pinocchio.rnea(model, data, q, zero, zero)) + sprung * (q - SPRING_REST),

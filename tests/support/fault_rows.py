@@ -126,6 +126,10 @@ def without_a_joint(data: Message) -> Message:
     return {**data, "names": data["names"][:1], **{key: data[key][:1] for key in ("q", "dq", "effort")}}
 
 
+def of_another_arm(data: Message) -> Message:
+    return {**data, "names": tuple(f"other_{name}" for name in data["names"])}
+
+
 def from_another(data: Message) -> Message:
     return {**data, "source": "/another"}
 
@@ -161,6 +165,7 @@ ROWS = (
     Row("stamps that go back by two seconds", changed(stamps(-2.0)), ROBOT, ANY, words="went back by", within=SOON),
     Row("stamps that go ahead", changed(stamps(2.0)), ROBOT, ANY, words="went ahead by", within=SOON),
     Row("a joint that is not named", changed(without_a_joint), STALE, HANDED, (None, Reflex.STATE), absent=NO_NAMES),
+    Row("joints of another arm", changed(of_another_arm), BAD, HANDED, STATE, "s: no joint of the arm named", absent=NO_NAMES),
     Row("a second source", changed(from_another), ROBOT, ANY, words="two sources", absent=ONE_CONNECTION),
     Row("one bad state", changed(at_once()), DONE, (FINISHED,)),
     Row("torques that are no numbers", changed(value("effort", NAN)), DONE, (FINISHED,)),

@@ -53,15 +53,16 @@ def states(n: int, rows: int, seed: int = 3) -> dict[str, Array]:
 def differences(f: Callable[[Array], Mapping[str, Array]], x: Array, step: Array | float) -> Mapping[str, Array]:
     """∂f/∂x at x (m): for every output of f, its flat (by rows) size times m.
 
-    f takes (rows, m) and gives (rows, ...) for every output; `step` is one number or one for each entry of x.
+    f takes (rows, m) and gives (rows, ...) for every output; `step` is one number or one for each entry of x, 0 where a column
+    is left out (zero).
     """
     m = x.size
     size = np.broadcast_to(np.asarray(step, float), (m,))
     moves = np.concatenate([np.diag(size * s) for s in (1.0, -1.0, 0.5, -0.5)])
-    result = {}
+    result, by = {}, np.where(size == 0.0, 1.0, size)[:, None]
     for name, value in f(x + moves).items():
         up, down, half_up, half_down = value.reshape(4, m, -1)
-        whole, half = (up - down) / (2.0 * size[:, None]), (half_up - half_down) / size[:, None]
+        whole, half = (up - down) / (2.0 * by), (half_up - half_down) / by
         result[name] = ((4.0 * half - whole) / 3.0).T
     return result
 

@@ -59,7 +59,8 @@ class Scene:
             return np.eye(n), self.at
         A = np.array([self.robot.loop_residual(self.p, e, self.alpha).row_rates for e in np.eye(n)]).T
         free = np.linalg.svd(A)[2][np.linalg.matrix_rank(A, 1e-9) :].T
-        return free, lambda d: np.asarray(self.robot.close_loops(self.p + free @ d, np.zeros(n), self.alpha))
+        base = np.r_[np.ones(6), np.zeros(n - 6)] if self.floating else np.zeros(n)
+        return free, lambda d: np.asarray(self.robot.close_loops(self.at(free @ d), base, self.alpha))
 
 
 def differences_best(f: Callable[[Array], Array], found: Array, sizes: Sequence[Any]) -> float:
@@ -102,7 +103,7 @@ def properties_of(
     J = r.jac_joint_step(p, pd, u, h, alpha)
     by = {k: np.vstack([getattr(J, f"dp_next_d{k}"), getattr(J, f"dpd_next_d{k}")]) for k in ("p", "pd", "u")}
     np.testing.assert_allclose(np.concatenate([J.p_next, J.pd_next]), np.concatenate(end), rtol=0, atol=1e-12)
-    way = free if pose == scene.at else _slopes(lambda d: pose(d) - p, free.shape[1])
+    way = free if pose == scene.at else _slopes(lambda d: scene.between(pose(d), p), free.shape[1])
     found = {
         "p": differences_best(lambda d: after(pose(d)), by["p"] @ way, along),
         "pd": differences_best(lambda d: after(p, pd + d), by["pd"], along),

@@ -80,7 +80,11 @@ class Judge:
         )
 
     def _outside(self, impulse: Any) -> int:
-        force = np.reshape(impulse, (-1, len(self.friction), 3))
+        force = np.asarray(impulse).reshape(len(impulse), len(self.friction), -1)
         small = 1e-6 * np.abs(force).max(axis=(1, 2)) + 1e-12
         across = np.hypot(force[:, :, 1], force[:, :, 2])
-        return int((across > np.array(self.friction) * force[:, :, 0] + small[:, None]).any(axis=1).sum())
+        out = across > np.array(self.friction) * force[:, :, 0] + small[:, None]
+        if force.shape[2] > 3:  # about the normal and across it, over their levers
+            turning = np.maximum(np.abs(force[:, :, 3]), np.hypot(force[:, :, 4], force[:, :, 5]))
+            out |= turning > force[:, :, 0] + small[:, None]
+        return int(out.any(axis=1).sum())

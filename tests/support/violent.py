@@ -1,4 +1,5 @@
-"""Violent steps of seven robots, three of which bounce too: rates up to 20 and more, long steps, high friction, noise."""
+"""Violent steps of seven robots, three of which bounce too, or have friction against turning: rates up to 20 and more, long
+steps, high friction, noise."""
 
 from __future__ import annotations
 
@@ -65,6 +66,10 @@ STARTS: dict[str, Start] = {
 BOUNCING = " bouncing"
 """Ends the name of a kind whose contacts give a share of the rate back, drawn anew for every start."""
 STARTS |= {k + BOUNCING: STARTS[k] for k in ("rod", "stack 1:3", "quad")}
+TURNING = " turning"
+"""The same of contacts with friction against turning about the normal and across it."""
+STARTS |= {k + TURNING: STARTS[k] for k in ("rod", "stack 1:3", "quad")}
+MORE = {BOUNCING: "restitution = 0.5", TURNING: "torsional = 0.01\nrolling = 0.003"}
 TORQUE = {"quad": 40.0, "stops": 10.0}
 """[N·m] Noise of the motors."""
 
@@ -86,8 +91,8 @@ class Count:
 
 def robot_of(kind: str, shared: Path) -> Robot:
     name = kind.split()[0]
-    if kind.endswith(BOUNCING):
-        return _bouncing(kind, shared)
+    if kind.endswith((BOUNCING, TURNING)):
+        return _with_more(kind, shared)
     if name != "stack":
         return load(generated(str(shared / "cases" / CASES[kind] / f"{name}.toml"), functions=("joint_step",)))
     folder, ratio = CACHE / "violent" / f"stack_{int(MASSES[kind])}", MASSES[kind]
@@ -104,9 +109,10 @@ def robot_of(kind: str, shared: Path) -> Robot:
     return load(generated(str(folder / f"stack_{int(ratio)}.toml"), functions=("joint_step",)))
 
 
-def _bouncing(kind: str, shared: Path) -> Robot:
-    """The same with restitution: its recipe with a line more for every contact, beside its URDF."""
-    own = kind.removesuffix(BOUNCING)
+def _with_more(kind: str, shared: Path) -> Robot:
+    """The same with more of a law: its recipe with a line or two more for every contact, beside its URDF."""
+    more = next(k for k in MORE if kind.endswith(k))
+    own = kind.removesuffix(more)
     name, folder = kind.split()[0], CACHE / "violent" / kind.replace(" ", "_").replace(":", "_")
     source = shared / "cases" / CASES.get(own, CASES["rod"])
     recipe = source / f"{name}.toml"
@@ -116,17 +122,19 @@ def _bouncing(kind: str, shared: Path) -> Robot:
         recipe = source / f"stack_{int(MASSES[own])}.toml"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.urdf").write_text((source / f"{name}.urdf").read_text())
-    text = recipe.read_text().split("\n", 1)[1].replace("friction = ", "restitution = 0.5\nfriction = ")
-    (folder / f"{name}_bouncing.toml").write_text(text)
-    return load(generated(str(folder / f"{name}_bouncing.toml"), functions=("joint_step",)))
+    text = recipe.read_text().split("\n", 1)[1].replace("friction = ", f"{MORE[more]}\nfriction = ")
+    file = folder / f"{name}_{more.strip()}.toml"
+    file.write_text(text)
+    return load(generated(str(file), functions=("joint_step",)))
 
 
 def counted(kind: str, robot: Robot, steps: int, seed: int = 0) -> Count:
     """That many violent steps of a kind, and a few more to the end of the last start."""
     rng, count, n = np.random.default_rng(seed), Count(), robot.n
     turning = ~np.isin(np.arange(n), SLIDES.get(kind.split()[0], ()))
-    names, bouncing = (
-        [name for name in robot.alpha.names if name.startswith(f"contact.{k}.")] for k in ("friction", "restitution")
+    names, bouncing, torsional, rolling = (
+        [name for name in robot.alpha.names if name.startswith(f"contact.{k}.")]
+        for k in ("friction", "restitution", "torsional", "rolling")
     )
     while count.steps < steps:
         try:
@@ -135,6 +143,7 @@ def counted(kind: str, robot: Robot, steps: int, seed: int = 0) -> Count:
             continue
         friction, h = float(rng.choice([0.3, 0.5, 1.0, 1.5, 2.0])), 10.0 ** rng.uniform(-3, -2)
         given = dict.fromkeys(names, friction) | (dict.fromkeys(bouncing, rng.uniform(0.1, 1.0)) if bouncing else {})
+        given |= {k: 10.0 ** rng.uniform(-4, -1) for k in (*torsional, *rolling)}
         alpha = robot.alpha.vector(given)
         if names and np.min(robot.contact_gap(p, alpha=alpha)) < 0.0:
             continue

@@ -29,6 +29,8 @@ STIFFNESS = {"s0": 30.0, "s1": 30.0, "e0": 20.0, "e1": 20.0, "w0": 5.0, "w1": 5.
 """N·m/rad; the paper's 30 at the shoulder, less where the effort limits are lower."""
 DAMPING = {"s0": 3.0, "s1": 3.0, "e0": 1.5, "e1": 1.5, "w0": 0.2, "w1": 0.2, "w2": 0.2}
 """N·m·s/rad."""
+SHIPPED = {"left": "baxter", "right": "baxter_right"}
+"""Descriptions of the arms, by the first word of their joints."""
 
 
 def _meant(robot: Robot, words: Mapping[str, Any]) -> bool:
@@ -45,7 +47,7 @@ def _attach(robot: Robot, configuration: Configuration, options: Mapping[str, An
     with contextlib.ExitStack() as stack:
         master, side = options["master"], options["side"]
         if options["sim"]:
-            master = stack.enter_context(_simulated(robot.name))
+            master = stack.enter_context(_simulated(robot))
         node = stack.enter_context(
             Node(f"diffpbd_run_{side}_{os.getpid()}_{time.time_ns() // 1_000_000}", master=master)
         )
@@ -103,15 +105,21 @@ def _compared(node: Node, robot: Robot, limits: Limits, allow: bool) -> Limits:
 
 
 @contextlib.contextmanager
-def _simulated(name: str) -> Iterator[str]:
-    """A simulated Baxter with a shipped description in a process of its own; its master's address."""
+def _simulated(robot: Robot) -> Iterator[str]:
+    """A simulated Baxter with a shipped description in a process of its own; its master's address. A robot of another name is
+    simulated by the description of its arm."""
+    name = robot.name
     try:
         find_description(name)
     except InputError as error:
-        raise InputError(
-            f"--transport simulated: {error} Simulate it on its own, with `diffpbd sim-baxter FILE.urdf`, and give the address "
-            "that it prints as --master."
-        ) from None
+        sides = {joint.split("_")[0] for joint in robot.joints}
+        if len(sides) > 1 or not sides <= set(SHIPPED):
+            raise InputError(
+                f"--transport simulated: {error} Simulate it on its own, with `diffpbd sim-baxter FILE.urdf`, and give the "
+                "address that it prints as --master."
+            ) from None
+        name = SHIPPED[sides.pop()]
+        click.echo(f"note: {robot.name} is no shipped description; the simulated robot is {name}", err=True)
     with simulator(("sim-baxter", "--no-live", name), "ROS_MASTER_URI=") as uri:
         yield uri
 

@@ -655,7 +655,7 @@ long contact_map(contact_function fn, int n_in, const int *in_size, const double
                      const int *out_size, double *const *out, long rows, double *work);
 
 /* The instruction sets in use: "portable", whose results have the same bits with every compiler and processor, "x86-64-v3" (AVX2
- * and FMA) or "x86-64-v4" (AVX-512F beside them). It is the last of them that compiler and processor have, or what the
+ * and FMA) or "x86-64-v4" (AVX-512F and VL beside them). It is the last of them that compiler and processor have, or what the
  * environment variable DIFFPBD_PATH names, read at the first call; a name that is not to be had means "portable".
  * set_path chooses another for all threads; 1: it is not to be had here. */
 const char *contact_path(void);

@@ -23,6 +23,7 @@
 #define C_LAST_CORRECTION 1e-12
 #define C_ONWARD_CORRECTION 1e-11
 #define C_NEAR_NEWTON 0.02
+#define C_FORETOLD 3e-06
 #define C_LONG_STEP 0.5
 #define C_FAR_GUESS 0.1
 #define C_FAR_POSE 10.0

@@ -1,0 +1,97 @@
+/* Friction of contacts against turning, about the normal (0) and across it (1), as impulses over its levers: rows behind the three of
+ * sliding. codegen/joint_space/discs.py says why. */
+static int disc_size(int k, int kind) {
+  const int more = touch_size(k) - 3;
+  return kind == 0 ? (more == 1 || more == 3) : more >= 2 ? 2 : 0;
+}
+static int disc_row(int k, int kind) { return kind == 0 ? 3 : 3 + disc_size(k, 0); }
+
+/* Adds to row, x and G (3 x 3) of sliding those of turning; G becomes one of all rows. `normal`: the impulse that the contact's
+ * cone asks for; rho: of both kinds. */
+static void add_discs(int k, const double *impulse, double normal, const double *rate, const double *h, const double *law,
+                      const double *rho, double *row, double *x, double *G, Work *w) {
+  const int size = touch_size(k);
+  double sliding[9];
+  int kind, q, r;
+  memcpy(sliding, G, sizeof sliding);
+  memset(G, 0, (size_t)(size * size) * sizeof(double));
+  for (r = 0; r < 3; r++) {
+    for (q = 0; q < 3; q++) G[q + size * r] = sliding[q + 3 * r];
+  }
+  for (kind = 0; kind < 2; kind++) {
+    const int at = disc_row(k, kind), count = disc_size(k, kind);
+    const double slip = law[4 + kind] * law[3];
+    double lean[2] = {0.0, 0.0}, own[4] = {0.0};
+    if (count == 0) continue;
+#if SPUN
+    if (count == 1) spun_kernel(&normal, impulse + at, rate + at, h, law + 2, &slip, rho, row + at, x + at, lean, own, w->kernel);
+#endif
+#if ROLLED
+    if (count == 2) {
+      rolled_kernel(&normal, impulse + at, rate + at, h, law + 2, &slip, rho + 1, row + at, x + at, lean, own, w->kernel);
+    }
+#endif
+    for (q = 0; q < count; q++) {
+      x[at + q] -= lean[q] * (impulse[0] - normal - x[0]);
+      for (r = 0; r < 3; r++) G[at + q + size * r] = lean[q] * sliding[3 * r];
+      for (r = 0; r < count; r++) G[at + q + size * (at + r)] = own[q + count * r];
+    }
+  }
+}
+
+/* Impulses against turning of a contact that is far, in their place; 0: it is not. */
+static int far_discs(int k, double *impulse, const double *rate, const double *h, const double *law, const double *rho, Work *w) {
+  int kind, far = 1;
+  for (kind = 0; kind < 2; kind++) {
+    const int at = disc_row(k, kind), count = disc_size(k, kind);
+    const double slip = law[4 + kind] * law[3];
+    double by = 0.0;
+    if (count == 0) continue;
+#if SPUN
+    if (count == 1) spun_far_kernel(impulse, rate + at, h, law + 2, &slip, impulse + at, &by, w->kernel);
+#endif
+#if ROLLED
+    if (count == 2) rolled_far_kernel(impulse, rate + at, h, law + 2, &slip, impulse + at, &by, w->kernel);
+#endif
+    far &= by <= C_CONE_FAR * rho[kind];
+  }
+  return far;
+}
+
+/* Whether impulses against turning lie outside their discs. */
+static int turned_wrongly(int k, const double *impulse, double small) {
+  const double most = impulse[0] + small;
+  int kind, q, wrong = 0;
+  for (kind = 0; kind < 2; kind++) {
+    double square = 0.0;
+    for (q = 0; q < disc_size(k, kind); q++) square += impulse[disc_row(k, kind) + q] * impulse[disc_row(k, kind) + q];
+    wrong |= !(square <= most * most);
+  }
+  return wrong;
+}
+
+/* Gradients of the same by rates, h and law; what they make of the normal impulse goes to pull[0]. */
+static void disc_gradients(int k, const double *impulse, const double *rate, const double *h, const double *law, double *pull,
+                           double *rate_bar, double *h_bar, double *law_bar, Work *w) {
+  int kind;
+  for (kind = 0; kind < 2; kind++) {
+    const int at = disc_row(k, kind), count = disc_size(k, kind);
+    const double slip = law[4 + kind] * law[3];
+    double slip_bar = 0.0;
+    if (count == 0) continue;
+#if SPUN
+    if (count == 1) {
+      spun_parameters_kernel(impulse, impulse + at, rate + at, h, law + 2, &slip, pull + at, pull, rate_bar + at, h_bar,
+                             law_bar + 2, &slip_bar, w->kernel);
+    }
+#endif
+#if ROLLED
+    if (count == 2) {
+      rolled_parameters_kernel(impulse, impulse + at, rate + at, h, law + 2, &slip, pull + at, pull, rate_bar + at, h_bar,
+                               law_bar + 2, &slip_bar, w->kernel);
+    }
+#endif
+    law_bar[4 + kind] += slip_bar * law[3];
+    law_bar[3] += slip_bar * law[4 + kind];
+  }
+}

@@ -1,0 +1,38 @@
+"""Where the springs' zero of the joint impedance goes, and what makes no sense of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.control.impedance import ImpedanceController
+
+
+def law(**more: Any) -> ImpedanceController:
+    made = ImpedanceController([10.0, 10.0], [0.0, 0.0], [0.4, np.nan], goal_speed=0.5, **more)
+    made.start(np.array([0.1, 0.2]))
+    return made
+
+
+def test_the_zero_of_the_springs_starts_at_rest_and_goes_no_faster_than_the_joint() -> None:
+    times = np.linspace(0.0, 2.0, 2001)
+    for more, most in (({}, 0.5), ({"fastest": np.array([0.3, 9.0])}, 0.3), ({"profile": "ramp"}, 0.5)):
+        zero = np.array([law(**more).expected(t) for t in times])
+        speed = np.diff(zero, axis=0) / times[1]
+        assert (zero[0] == [0.1, 0.2]).all() and (zero[-1] == [0.4, 0.2]).all() and (speed[:, 1] == 0.0).all()
+        assert speed.max() == pytest.approx(most)
+        bounded = np.abs(np.diff(speed[:, 0])).max() <= 10.0 * 0.5 * times[1] * 1.001  # ten times the speed in a second
+        assert bounded is np.bool_("profile" not in more) and (speed[0, 0] < 1e-3) == ("profile" not in more)
+
+
+def test_a_goal_that_is_none_gives_no_torque_that_looks_like_one() -> None:
+    made = law()
+    made.goal = np.array([0.3, np.nan])
+    assert np.isnan(made.output(0.1, np.zeros(2), np.zeros(2))).tolist() == [False, True]
+    with pytest.raises(InputError, match="speed must be above 0 rad/s"):
+        ImpedanceController([1.0], [0.0], [0.0], goal_speed=0.0)
+    with pytest.raises(InputError, match="one of ramp, smooth, ruckig"):
+        law(profile="quick")

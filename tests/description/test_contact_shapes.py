@@ -1,0 +1,157 @@
+"""Capsules and boxes in `[[contact]]`: what they are made of, and every fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.mechanisms import Mechanism
+from support.shaped import alone, pair, shape, shaped_arms
+
+from diffpbd.codegen.description.contacts import contact_lines
+from diffpbd.codegen.description.recipe import with_options
+from diffpbd.codegen.description.recipe_file import load_recipe
+from diffpbd.codegen.description.report import DescriptionError
+from diffpbd.codegen.description.resolve import read_robot
+from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.graph.model import build
+
+
+def read(mechanism: Mechanism, folder: Path, line: str = "") -> Robot:
+    return read_robot(load_recipe(mechanism.write(folder, "made", line)))
+
+
+def test_a_box_on_a_plane_is_its_corners(tmp_path: Path) -> None:
+    mechanism, line = alone("cube", rpy=(0.0, 0.0, 0.5))
+    robot = read(mechanism, tmp_path, line)
+    assert [p.name for p in robot.pairs] == [f"body.{k}" for k in range(1, 9)]
+    corners = np.array([p.sphere.point for p in robot.pairs])
+    np.testing.assert_allclose(np.linalg.norm(corners, axis=1), np.sqrt(0.03), rtol=1e-14)
+    assert np.ptp(corners, axis=0) == pytest.approx([0.2 * np.sqrt(2) * np.sin(np.pi / 4 + 0.5)] * 2 + [0.2])
+    assert {p.sphere.law for p in robot.pairs} == {"body"}
+
+
+def test_a_capsule_on_a_plane_is_its_ends(tmp_path: Path) -> None:
+    mechanism, line = alone("rod")
+    robot = read(mechanism, tmp_path, line)
+    assert [(p.name, p.sphere.point, p.sphere.radius) for p in robot.pairs] == [
+        ("body.1", (-0.2, 0.0, 0.0), 0.05), ("body.2", (0.2, 0.0, 0.0), 0.05),
+    ]  # fmt: skip
+    recipe = load_recipe(mechanism.write(tmp_path, "made", line))
+    names = [e.name for e in build(robot, recipe).entries if e.name.startswith("contact.")]
+    assert names == [f"contact.{k}.body" for k in ("friction", "radius", "load", "compliance")] + ["contact.slip"]
+
+
+def test_two_capsules_touch_at_every_end_and_where_they_cross(tmp_path: Path) -> None:
+    robot = read(pair("rod", "rod", table=True), tmp_path)
+    assert [(p.name, p.other.name) for p in robot.pairs] == [
+        ("one.1/table", "table"), ("one.1/two", "two"), ("one.2/table", "table"), ("one.2/two", "two"),
+        ("one/two.1", "two.1"), ("one/two.2", "two.2"), ("one/two", "two"), ("two.1", "table"), ("two.2", "table"),
+    ]  # fmt: skip
+    assert contact_lines(robot)[6] == (
+        'contact "one": capsule of 0.05 m on one against capsule "two" on two, friction 0.5'
+    )
+
+
+@pytest.mark.parametrize(
+    ("kinds", "more", "text"),
+    [
+        (("cube", "cube"), {}, 'contact "one" against "two": a box against a box: boxes touch planes and spheres;'),
+        (("rod", "cube"), {}, 'a capsule against a box: boxes touch planes and spheres; write spheres along "one'),
+        (("cube", "rod"), {}, 'a box against a capsule: boxes touch planes and spheres; write spheres along "two'),
+        (("ball", "cube"), {"radius": 0.0}, 'against "two": a point and a box: a sphere with a radius is expected'),
+        (("ball", "ball"), {"end": (0, 0, 0)}, 'contact "one": a capsule from point to end has at least 1e-06 m;'),
+        (("rod", "ball"), {"radius": 0.0}, "contact \"one\": radius is missing; a capsule's is above 0 m"),
+        (("rod", "ball"), {"size": (1, 1, 1)}, 'contact "one": it has `end` (a capsule) and `size` (a box); one of them'),
+        (("rod", "ball"), {"rpy": (1, 0, 0)}, 'contact "one": rpy turns a box alone; `size` is missing'),
+        (("cube", "ball"), {"radius": 0.1}, 'contact "one": radius 0.1 m: a box has `size`, no radius'),
+        (("cube", "ball"), {"size": (0.1, 0, 1)}, 'contact "one": size [0.1, 0.0, 1.0]: sides of at least 1e-06 m'),
+    ],
+)  # fmt: skip
+def test_faults(tmp_path: Path, kinds: tuple[str, str], more: dict[str, Any], text: str) -> None:
+    mechanism = pair(*kinds)
+    mechanism.contacts[0] |= more
+    with pytest.raises(DescriptionError) as caught:
+        read(mechanism, tmp_path)
+    assert text in str(caught.value)
+
+
+def test_a_part_and_a_contact_of_one_name(tmp_path: Path) -> None:
+    mechanism = pair("rod", "ball")
+    mechanism.contacts += [shape("one.2", "two", "ball")]
+    with pytest.raises(DescriptionError, match='2 planes and contacts are called "one.2"; names must differ'):
+        read(mechanism, tmp_path)
+
+
+def test_places_in_alpha(tmp_path: Path) -> None:
+    """Ends and corners by the middle and half the extent of their shape; its core goes with them."""
+    mechanism = shaped_arms()
+    mechanism.contacts = [c for c in mechanism.contacts if c["name"] in ("hand", "arm", "tip", "stand")]
+    mechanism.contacts[0]["against"], mechanism.contacts[2]["against"] = ["table", "arm"], ["stand"]
+    mechanism.contacts[3].pop("rpy")
+    recipe = with_options(load_recipe(mechanism.write(tmp_path, "made")), symbolic=("contact",))
+    names = [e.name for e in build(read_robot(recipe), recipe).entries]
+    for entry in ("contact.centre.arm.x", "contact.half.arm.x", "contact.half.stand.z", "contact.point.tip.x"):
+        assert entry in names
+    assert not any(name.startswith("contact.point.arm") for name in names)
+
+
+BALL, PILL, CRATE = '<sphere radius="0.05"/>', '<capsule radius="0.02" length="0.3"/>', '<box size="0.1 0.2 0.3"/>'
+
+
+def collided(shapes: dict[str, list[str]], folder: Path, *words: str) -> Robot:
+    """The arms with these shapes in `<collision>` of their links, at (0.1, 0, 0) and turned about x."""
+    mechanism = shaped_arms()
+    mechanism.contacts = []
+    for k, link in enumerate(mechanism.links):
+        own = next((shapes[name] for name in shapes if f'<link name="{name}">' in link), [])
+        text = "".join(
+            f'<collision><origin xyz="0.1 0 0" rpy="0.5 0 0"/><geometry>{x}</geometry></collision>' for x in own
+        )
+        mechanism.links[k] = link.replace("</link>", f"{text}</link>")
+    recipe = load_recipe(mechanism.write(folder, "made"))
+    return read_robot(with_options(recipe, contact_from_collision=words))
+
+
+def test_collision_shapes_of_two_links(tmp_path: Path) -> None:
+    robot = collided(
+        {"hand": [PILL], "right": [BALL, PILL], "left": [CRATE, BALL]}, tmp_path, "hand=right", "hand=table"
+    )
+    found = [(p.name, p.other.name) for p in robot.pairs]
+    balls = [(f"hand/{k}", k) for k in ("right.shape1", "right.shape2.1", "right.shape2.2", "right.shape2")]
+    ends = [(f"hand.{k}/{x}", x) for k in (1, 2) for x in ("table", "right.shape2")]
+    assert found == [*ends, *balls]
+    own = next(c for c in robot.contacts if c.name == "hand.2")
+    np.testing.assert_allclose(own.point, (0.1, -0.15 * np.sin(0.5), 0.15 * np.cos(0.5)), atol=1e-15)
+    robot = collided({"hand": [BALL], "left": [CRATE], "right": [BALL]}, tmp_path, "hand=right", "right=left")
+    assert [(p.name, p.other.core, p.sphere.friction) for p in robot.pairs] == [
+        ("hand", "sphere", 0.5),
+        ("right", "box", 0.5),
+    ]
+    box = next(c for c in robot.contacts if c.name == "left")
+    np.testing.assert_allclose(
+        box.axes, [[1, 0, 0], [0, np.cos(0.5), -np.sin(0.5)], [0, np.sin(0.5), np.cos(0.5)]], atol=1e-15
+    )
+    assert box.halves == (0.05, 0.1, 0.15)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("right=left",), "a capsule against a box: boxes touch planes and spheres"),
+        (("hand=right", "right=hand"), "each names the other; once is enough"),
+        (("hand=right", "hand=right"), 'contact from collision of "hand": asked for twice'),
+        (("hand=turn",), 'contact from collision of "hand": the link "turn" has no <collision>'),
+        (
+            ("hand=turm",),
+            'there is no plane "turm"; a recipe\'s [[plane]] makes one, here "table", and no link of that name',
+        ),
+        (("hand=hand",), 'both are on "hand", the same link; they cannot move against each other'),
+    ],
+)
+def test_links_that_are_refused(words: tuple[str, ...], text: str, tmp_path: Path) -> None:
+    with pytest.raises(DescriptionError) as caught:
+        collided({"hand": [BALL], "right": [PILL], "left": [CRATE]}, tmp_path, *words)
+    assert text in str(caught.value)

@@ -1,0 +1,147 @@
+"""Steps of capsules and boxes in contact, compiled: closed forms, momentum, restitution, derivatives, degenerate poses."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from support.free_flyer import moved
+from support.robots import CACHE, generated
+from support.shaped import ROD_MOMENTS, THICK, alone, over, pair
+from support.touching import MASS
+
+from diffpbd.runtime import Robot, load
+
+H, G, OFF = 0.01, 9.81, 0.1
+MADE: dict[str, Any] = {
+    "cube": lambda: alone("cube"),
+    "rod": lambda: alone("rod", friction=0.2),
+    "rod_over_rod": lambda: over("rod", "rod"),
+    "ball_over_cube": lambda: over("ball", "cube"),
+    "crossed": lambda: (
+        pair(
+            "rod",
+            "rod",
+            (("z", "pitch"), ("z",)),
+            np.pi / 2,
+            (1.0, 3.0),
+            friction=0.0,
+            restitution=0.6,
+            place=(OFF, 0, 0),
+        ),
+        "gravity = [0, 0, 0]",
+    ),
+}
+
+
+@cache
+def robot(name: str) -> Robot:
+    folder = CACHE / "shaped"
+    folder.mkdir(parents=True, exist_ok=True)
+    mechanism, line = MADE[name]()
+    return load(generated(str(mechanism.write(folder, name, line)), functions=("joint_step",)))
+
+
+def at(x: float = 0.0, y: float = 0.0, z: float = 0.0, turn: Any = (1.0, 0.0, 0.0, 0.0)) -> np.ndarray:
+    return np.r_[x, y, z, np.array(turn) / np.linalg.norm(turn)]
+
+
+def force(r: Robot, p: Any, pd: Any) -> np.ndarray:
+    return np.asarray(r.contact_force(p, pd, np.zeros(len(pd))).contact_force)
+
+
+def test_a_box_rests_on_its_corners() -> None:
+    """A quarter of its weight on each, whatever face is below."""
+    r = robot("cube")
+    for turn in ((1, 0, 0, 0), (1, 1, 0, 0), (1, 0, -1, 0), (0, 1, 0, 0)):
+        P, PD = r.rollout(at(0, 0, 0.1 + 1e-4, turn), np.zeros(6), np.zeros((50, 6)))
+        carried = force(r, P[-1], PD[-1])[2]
+        assert np.sort(carried)[4:] == pytest.approx([MASS * G / 4] * 4, abs=1e-5)
+        assert P[-1][2] == pytest.approx(0.1, abs=2e-7)
+
+
+def test_a_capsule_lies_on_its_ends_and_rolls_without_slip() -> None:
+    """Down no slope, from sliding to rolling: v = v₀/(1 + I/(m r²)); the ends share the weight by the lever."""
+    r = robot("rod")
+    P, PD = r.rollout(at(0, 0, THICK), np.array([0, 1.0, 0, 0, 0, 0]), np.zeros((100, 6)))
+    inertia = ROD_MOMENTS[0]
+    assert PD[-1][1] == pytest.approx(1.0 / (1.0 + inertia / (MASS * THICK**2)), abs=2e-3)
+    assert PD[-1][3] == pytest.approx(-PD[-1][1] / THICK, abs=1e-3)
+    F = force(r, P[-1], PD[-1])
+    assert F[2] == pytest.approx([MASS * G / 2] * 2, abs=1e-6)
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.05])
+def test_a_capsule_lies_along_another(offset: float) -> None:
+    """At rest for a second, its weight and its moment carried, in equilibrium about the middle."""
+    r = robot("rod_over_rod")
+    P, PD = r.rollout(at(offset, 0, 2 * THICK), np.zeros(6), np.zeros((100, 6)))
+    assert np.abs(PD[-1]).max() < 1e-6
+    assert P[-1][:3] == pytest.approx([offset, 0, 2 * THICK], abs=1e-5)
+    assert force(r, P[-1], PD[-1])[2].sum() == pytest.approx(MASS * G, abs=1e-6)
+    assert r.contact_torque(P[-1], force(r, P[-1], PD[-1]))[:6] == pytest.approx([0, 0, MASS * G, 0, 0, 0], abs=1e-6)
+
+
+def test_a_capsule_across_another_rests_where_they_cross() -> None:
+    r = robot("rod_over_rod")
+    turn = (np.cos(np.pi / 4), 0, 0, np.sin(np.pi / 4))
+    P, PD = r.rollout(at(0, 0, 2 * THICK, turn), np.zeros(6), np.zeros((100, 6)))
+    names = [c.name for c in r.manifest.robot.contacts]
+    carried = force(r, P[-1], PD[-1])[2]
+    assert carried[names.index("body/stand")] == pytest.approx(MASS * G, abs=1e-4)
+    assert carried.sum() == pytest.approx(MASS * G, abs=1e-6)
+
+
+def test_crossed_capsules_bounce_as_newton_says() -> None:
+    """Off centre by a: momentum and angular momentum as by the closed form of one impulse, the rate of parting −e times."""
+    r, e, v = robot("crossed"), 0.6, 1.0
+    (m1, m2), inertia = (1.0, 3.0), ROD_MOMENTS[1]
+    x = r.manifest.robot  # one: along x, on z and pitch; two: across, on z, and 0.1 m along x of the first
+    assert len(x.contacts) == 5
+    p, pd = np.array([0.1004, 0.0, 0.0]), np.array([-v, 0.0, 0.0])
+    P, PD = r.rollout(p, pd, np.zeros((3, 3)), h=1e-3)
+    impulse = (1 + e) * v / (1 / m1 + 1 / m2 + OFF**2 / inertia)
+    assert PD[-1] == pytest.approx([-v + impulse / m1, -OFF * impulse / inertia, -impulse / m2], abs=1e-3)
+    assert m1 * PD[-1][0] + m2 * PD[-1][2] == pytest.approx(-m1 * v, abs=1e-12)
+    assert inertia * PD[-1][1] == pytest.approx(-OFF * m1 * (PD[-1][0] + v), rel=2e-3)
+
+
+@pytest.mark.parametrize("place", [(0.0, 0.0, 0.2), (0.105, 0.02, 0.19), (0.17, 0.17, 0.17)])
+def test_a_ball_on_a_face_an_edge_and_a_corner(place: tuple[float, float, float]) -> None:
+    """It leaves the box along the line from its nearest point, wherever that is."""
+    r = robot("ball_over_cube")
+    place_ = np.array(place)
+    near = np.clip(place_, -0.1, 0.1)
+    n = (place_ - near) / np.linalg.norm(place_ - near)
+    centre = near + 0.1 * n
+    J = np.asarray(r.contact_jacobian(at(*centre))).reshape(3, 6)
+    assert r.contact_gap(at(*centre)) == pytest.approx(0.0, abs=1e-12)
+    np.testing.assert_allclose(J[0], [*n, 0, 0, 0], atol=1e-12)
+    end = r.joint_step(at(*(centre + 1e-5 * n)), np.r_[-n, 0, 0, 0], np.zeros(6), h=1e-3)
+    F = force(r, at(*(centre + 1e-5 * n)), np.r_[-n, 0, 0, 0])[:, 0]
+    assert np.cross(F / np.linalg.norm(F), n) == pytest.approx([0, 0, 0], abs=0.1)
+    assert end.pd_next[:3] @ n == pytest.approx(0.0, abs=0.02)
+
+
+@pytest.mark.parametrize("name", ["cube", "rod", "rod_over_rod", "ball_over_cube"])
+def test_jacobians_of_a_step_in_contact(name: str) -> None:
+    """Against differences, in impact and in sliding."""
+    r, rng = robot(name), np.random.default_rng(4)
+    alpha = r.alpha.vector({"contact.slip": 1e-3})
+    worst = 0.0
+    for _ in range(4):
+        p = at(*rng.uniform(-0.05, 0.05, 2), 0.3, [1, *rng.uniform(-0.4, 0.4, 3)])
+        p[2] -= np.min(r.contact_gap(p, alpha=alpha)) * 0.97
+        pd = np.r_[rng.normal(size=2), -1.0, rng.normal(size=3)]
+        u = np.zeros(6)
+        found = r.jac_joint_step(p, pd, u, h=H, alpha=alpha)
+        J = np.asarray(found.dpd_next_dp)
+        slopes = np.empty_like(J)
+        for k in range(6):
+            d = 1e-6 * np.eye(6)[k]
+            ends = [r.joint_step(moved(p, s * d), pd, u, h=H, alpha=alpha).pd_next for s in (1, -1, 2, -2)]
+            slopes[:, k] = (8.0 * (ends[0] - ends[1]) - ends[2] + ends[3]) / 12e-6
+        worst = max(worst, np.abs(J - slopes).max() / np.abs(J).max())
+    assert worst < 1e-6
