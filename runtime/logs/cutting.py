@@ -6,15 +6,12 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.names import listing
-
-if TYPE_CHECKING:
-    from diffpbd.runtime.logs.recording import Recording
 
 __all__ = ["Spans", "cut_of", "cut_out", "cuts_of", "expect_files", "spans_of"]
 
@@ -27,8 +24,8 @@ def cut_of(path: str, begin: float, end: float) -> str:
     return f"--cut {shlex.quote(Path(path).name)}={max(begin, 0.0):.3f}:{end:.3f}"
 
 
-def cuts_of(r: Recording, runs: Iterable[Sequence[int]]) -> str:
-    """The same for runs of samples, first and last."""
+def cuts_of(r: Any, runs: Iterable[Sequence[int]]) -> str:
+    """The same for runs of samples of a recording, first and last."""
     steps = np.diff(r.time)
     half = 0.5 * float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
     times = [(r.time[a] - r.time[0] - half, r.time[min(b, len(r) - 1)] - r.time[0] + half) for a, b in runs]
@@ -58,7 +55,7 @@ def expect_files(spans: Spans, logs: Sequence[str | Path]) -> None:
             raise InputError(f"--cut: there is no log {name}; given are {listing([Path(log).name for log in logs])}.")
 
 
-def cut_out(r: Recording, spans: Spans) -> Recording:
+def cut_out(r: Any, spans: Spans) -> Any:
     """The recording without these spans of it; a part begins after each."""
     since = r.time - r.time[0]
     gone = np.zeros(len(r), dtype=np.bool_)
