@@ -125,15 +125,17 @@ def _zeros(robot: Robot, table: Table, own: _Parts, begin: float) -> Iterator[st
     """A drift or a step of a joint's zero."""
     time = table.samples.trimmed(table.samples.time)
     whole = own.squares.sum(axis=0)
-    before = own.left(whole)
     best: tuple[float, int, int] | None = None  # share, joint, edge (0: a drift)
     for j, joint in enumerate(robot.joints):
-        if joint not in sensed(robot) or not _worth(table, j) or before[j] <= 0.0:
+        if joint not in sensed(robot) or not _worth(table, j):
+            continue
+        before = _with(own, whole, j)[0]
+        if before[j] <= 0.0:
             continue
         for k in range(SPLITS):
             if k in (1, SPLITS - 1):
                 continue
-            after, _ = _with(own, whole, _shape(own, time, k), j)
+            after, _ = _with(own, whole, j, _shape(own, time, k))
             share = 1.0 - float(after[j]) / float(before[j])
             if share > EXPLAINED and (best is None or share > best[0]):
                 best = share, j, k
@@ -141,7 +143,7 @@ def _zeros(robot: Robot, table: Table, own: _Parts, begin: float) -> Iterator[st
         return
     share, j, k = best
     joint, unit = robot.joints[j], "N·m" if robot.manifest.robot.joints[j].unit == "rad" else "N"
-    figure = _with(own, whole, _shape(own, time, k), j)[1]
+    figure = _with(own, whole, j, _shape(own, time, k))[1]
     name, evidence = table.samples.recording, f"{100.0 * share:.0f} % of what is left there, in squares, go with it"
     if k == 0:
         rate = figure / (time[-1] - time[0])
@@ -165,21 +167,22 @@ def _shape(own: _Parts, time: FloatArray, edge: int) -> FloatArray:
     return np.asarray(np.arange(len(time)) >= own.edges[edge], dtype=np.float64)
 
 
-def _with(own: _Parts, whole: FloatArray, shape: FloatArray, j: int) -> tuple[FloatArray, float]:
-    """What is left (n,) with a shape beside the fitted columns at one joint, and its size [N·m or N]."""
-    count = whole.shape[-1]
-    wide = np.zeros((len(whole), count + 1, count + 1))
-    keep = np.r_[0 : count - 1, count]
+def _with(own: _Parts, whole: FloatArray, j: int, *shapes: FloatArray) -> tuple[FloatArray, float]:
+    """What is left (n,) with an offset and shapes beside the fitted columns at a joint, and the last one's size [N·m or N]."""
+    own_columns, count = own.columns[:, j], whole.shape[-1]
+    more = np.column_stack([np.ones(len(own_columns)), *shapes])
+    total = count + more.shape[1]
+    wide = np.zeros((len(whole), total, total))
+    keep, added = np.r_[0 : count - 1, total - 1], np.arange(count - 1, total - 1)
     wide[:, keep[:, None], keep] = whole
-    wide[j, keep, count - 1] = wide[j, count - 1, keep] = own.columns[:, j].T @ shape
-    wide[j, count - 1, count - 1] = shape @ shape
+    across = own_columns.T @ more
+    wide[j, keep[:, None], added] = across
+    wide[j, added[:, None], keep] = across.T
+    wide[j, added[:, None], added] = more.T @ more
     together = np.tensordot(own.weight, wide, axes=1)
     scale = np.sqrt(np.maximum(np.diag(together[:-1, :-1]), np.finfo(float).tiny))
-    x = (
-        np.linalg.solve(together[:-1, :-1] / np.outer(scale, scale) + 1e-9 * np.eye(count), together[:-1, -1] / scale)
-        / scale
-    )
-    return own.left(wide), float(x[-1])
+    normal = together[:-1, :-1] / np.outer(scale, scale) + 1e-9 * np.eye(total - 1)
+    return own.left(wide), float(np.linalg.solve(normal, together[:-1, -1] / scale)[-1] / scale[-1])
 
 
 def _spans(robot: Robot, table: Table, own: _Parts, begin: float) -> Iterator[str]:
