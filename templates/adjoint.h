@@ -27,7 +27,7 @@ static void pull_rate(const double *begun, const double *h, const double *pd, co
  * with, are worked out side by side; they are then one step after another in w->blocks and w->sought. */
 static int assembled(int linear, int first, int steps, const double *P, const double *PD, const double *PD_bar, const double *h,
                      const double *alpha, Work *w) {
-#if defined(DISPATCHED) && defined(FOR_V3)
+#if defined(ON_X86) && defined(FOR_V3)
   const ptrdiff_t at = (ptrdiff_t)first * N;
   if (steps < 4) return 0;
   return BESIDE(blocks)(linear, P + at, PD + at, PD_bar + at, h, alpha, w->model, w->blocks, w->sought, (double *)(void *)(w + 1));

@@ -15,16 +15,20 @@ void ROBOT(alpha_defaults)(double *alpha) {
   memcpy(alpha, alpha_default, sizeof alpha_default);
 }
 
-static const char *const path_names[PATHS] = {"portable", "x86-64-v3", "x86-64-v4"};
+static const char *const path_names[PATHS] = PATH_NAMES;
 
 #ifdef DISPATCHED
 /* The path in use, or -1 while nobody has asked. Threads that ask first at once find the same. */
 static int path_in_use = -1;
 
 static int best_kernel(void) {
+#ifdef ON_ARM
+  return NEON;
+#else
   __builtin_cpu_init();
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return PORTABLE;
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") ? X86_64_V4 : X86_64_V3;
+#endif
 }
 
 static int path_of(const char *name) {
@@ -62,6 +66,17 @@ const char *ROBOT(path)(void) { return path_names[PORTABLE]; }
 /* Rows side by side, with h and alpha that all of them share. */
 typedef long many_rows(ROBOT(function) one, const int *in_size, const double *const *in, const int *out_size,
                        double *const *out, long rows, double *work);
+#ifdef ON_ARM
+HIDDEN many_rows ROBOT(joint_step_lanes2), ROBOT(jac_joint_step_lanes2), ROBOT(vjp_joint_step_lanes2);
+
+static many_rows *lanes_of(ROBOT(function) fn) {
+  if (ROBOT(path_kernel)() == PORTABLE) return 0;
+  if (fn == ROBOT(joint_step)) return ROBOT(joint_step_lanes2);
+  if (fn == ROBOT(jac_joint_step)) return ROBOT(jac_joint_step_lanes2);
+  if (fn == ROBOT(vjp_joint_step)) return ROBOT(vjp_joint_step_lanes2);
+  return 0;
+}
+#else
 HIDDEN many_rows ROBOT(joint_step_lanes8), ROBOT(joint_step_lanes4), ROBOT(jac_joint_step_lanes4), ROBOT(vjp_joint_step_lanes4);
 HIDDEN many_rows ROBOT(jac_joint_step_lanes4_v4), ROBOT(vjp_joint_step_lanes4_v4);
 
@@ -74,6 +89,7 @@ static many_rows *lanes_of(ROBOT(function) fn) {
   if (fn == ROBOT(vjp_joint_step)) return newer ? ROBOT(vjp_joint_step_lanes4_v4) : ROBOT(vjp_joint_step_lanes4);
   return 0;
 }
+#endif
 #endif
 
 long ROBOT(map)(ROBOT(function) fn, int n_in, const int *in_size, const double *const *in, int n_out,

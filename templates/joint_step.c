@@ -194,7 +194,7 @@ static void pull_back(const double *p, const double *pd, const double *u, const 
   }
 }
 #else
-#if defined(DISPATCHED) && defined(FOR_V3)
+#if defined(ON_X86) && defined(FOR_V3)
 /* Steps of one trajectory side by side, in joint_step_lanes.h; the same text for two instruction sets. */
 typedef int rates_beside(const double *P, double *PD, const double *h, const double *alpha, const double *model, double *work);
 typedef int blocks_beside(int linear, const double *P, const double *PD, const double *PD_bar, const double *h,
@@ -346,7 +346,7 @@ HIDDEN int ON_PATH(sixth_order_step)(const double *const *in, double *const *out
   }
   prepare_kernel(in[4], w->model, w->kernel);
   if (!frictionless(in[4])) return 11;
-#if defined(DISPATCHED) && defined(FOR_V3)
+#if defined(ON_X86) && defined(FOR_V3)
   if (BESIDE(sixth)(in, out, w->model, work + WORK_SIZE)) return 0;
 #endif
   for (j = 0; j < 3; j++) memcpy(U + j * N, in[2], N * sizeof(double));

@@ -54,7 +54,7 @@ static int some(Bits mask) {
   return any != 0;
 }
 
-#ifndef STEP_ALONE
+#if LANES == 4
 static int every(Bits mask) { return !some(~mask); }
 #endif
 
@@ -306,6 +306,7 @@ long ROBOT(MANY(vjp_joint_step))(ARGUMENTS) {
   return many(&b, rows);
 }
 
+#if LANES == 4
 static const long in_order[] = {0, 1, 2, 3};
 
 /* Rates of consecutive nodes from the momenta that stand in PD, as many as lanes; 0 where an angle is out of range. */
@@ -404,5 +405,6 @@ int ROBOT(MANY(sixth))(const double *const *in, double *const *out, const double
   }
   return 1;
 }
+#endif
 #endif
 #endif

@@ -116,6 +116,8 @@ INLINE void gather(const double *from, int stride, const long *row, int size, V 
   for (k = 0; k < size; k++) {
 #if LANES == 8
     x[k] = (V){at[0][k], at[1][k], at[2][k], at[3][k], at[4][k], at[5][k], at[6][k], at[7][k]};
+#elif LANES == 2
+    x[k] = (V){at[0][k], at[1][k]};
 #else
     x[k] = (V){at[0][k], at[1][k], at[2][k], at[3][k]};
 #endif

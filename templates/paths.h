@@ -5,14 +5,28 @@
 
 #include "model.h"
 
-#if defined(__GNUC__) && !defined(__TINYC__) && defined(__x86_64__) && defined(__LP64__) && !defined(DIFFPBD_PORTABLE)
+#if defined(__GNUC__) && !defined(__TINYC__) && !defined(DIFFPBD_PORTABLE)
+#if defined(__x86_64__) && defined(__LP64__)
+#define ON_X86
+#elif defined(__AARCH64EL__)
+#define ON_ARM
+#endif
+#endif
+
+#if defined(ON_X86) || defined(ON_ARM)
 #define DISPATCHED
 #define HIDDEN __attribute__((visibility("hidden")))
 #else
 #define HIDDEN
 #endif
 
+#ifdef ON_ARM
+enum { PORTABLE, NEON, PATHS };
+#define PATH_NAMES {"portable", "neon"}
+#else
 enum { PORTABLE, X86_64_V3, X86_64_V4, PATHS };
+#define PATH_NAMES {"portable", "x86-64-v3", "x86-64-v4"}
+#endif
 
 #ifdef DISPATCHED
 HIDDEN int ROBOT(path_kernel)(void); /* the path in use, one of these */

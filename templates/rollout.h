@@ -47,7 +47,7 @@ static int pass(const double *p, const double *u, const double *u_next, const do
 /* Rates of the nodes first, ..., last of P from the momenta that stand in PD; returns how many it found. */
 static int rates_of(const double *P, double *PD, int first, int last, const double *h, const double *alpha, Work *w) {
   int k = first;
-#if defined(DISPATCHED) && defined(FOR_V3)
+#if defined(ON_X86) && defined(FOR_V3)
   for (; k + 3 <= last; k += 4) {
     double *four = PD + (ptrdiff_t)k * N;
     int j;

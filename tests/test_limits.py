@@ -6,33 +6,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from description.builders import BODY, TENSOR, joint, link, robot
-from support.robots import generated
+from support.stopped import source, stopped_arm
 
 from diffpbd.codegen.description.recipe import default_recipe, with_options
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.graph.parameters import is_limited
-from diffpbd.runtime import Robot, load
+from diffpbd.runtime import Robot
 
 VARIANTS = ("variational_direct", "paper_direct", "paper_gauss_seidel", "paper_jacobi")
 Array = np.ndarray
 
 
-def source() -> bytes:
-    """A hinge, a slide and a hinge; the last turns more than once round."""
-    wide = '<limit lower="-7" upper="7" effort="5" velocity="2"/>'
-    body = f'<inertial><origin xyz="0.1 0.02 0.05"/><mass value="1.5"/>{TENSOR}</inertial>'
-    return robot(
-        link("base"), link("a", body), link("b", body), link("c", BODY),
-        joint("swing", "base", "a"), joint("slide", "a", "b", "prismatic"), joint("wide", "b", "c", more=wide),
-    )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def arm(tmp_path_factory: pytest.TempPathFactory) -> Robot:
-    path = tmp_path_factory.mktemp("urdf") / "stopping.urdf"
-    path.write_bytes(source())
-    return load(generated(str(path), limits=True))
+@pytest.fixture
+def arm() -> Robot:
+    return stopped_arm()
 
 
 def bounded(arm: Robot, p: Array, **more: float) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from emit.test_floating import rich
 from emit.test_floating import state as flying
+from joint_space.test_link_step import gantry
 from parameters.test_friction_laws import HUB, OFF_AXIS, RAIL, STATES, STRIBECK_ALONE
 from parameters.test_gears import TIPS, source
 from parameters.test_lever_spring import JOINTS
@@ -20,10 +21,12 @@ from parameters.test_wrench import ENDS, FRAMES, pushed_pendulum, wrenches
 from parameters.test_wrench import TIPS as BRANCHES
 from support.branching import branching
 from support.closed_robots import case as closed
+from support.described import Described
 from support.floating_arm import floating_arm
 from support.matrix import (
     Case,
     batches_are_rows,
+    both_steps_are_one_map,
     derivatives_are_differences,
     graphs_are_the_functions,
     programs_are_the_functions,
@@ -39,6 +42,8 @@ from diffpbd.runtime import Robot, load
 
 ROWS = 3
 SMALL = {"payload.inertia": 1e-5, "payload": 3e-4}
+OPEN = ("inverse_dynamics", "forward_dynamics", "gravity", "tip_pose", "joint_step", "fk", "joint_state")
+STEPS = ("joint_step", "jac_joint_step", "node_torque")
 LOOPED = ("inverse_dynamics", "forward_dynamics")
 """Functions of a robot with closed loops that are defined beside its closed motions too."""
 
@@ -49,7 +54,7 @@ def shipped(name: str, alpha: Array | None = None) -> Case:
     return Case(
         robot, loaded_alpha(robot.alpha) if alpha is None else alpha, states(robot.n, ROWS), model=model(name),
         but=("sixth",) if alpha is None else (),
-        derived=("inverse_dynamics", "forward_dynamics", "gravity", "tip_pose", "joint_step", "fk", "joint_state"),
+        derived=OPEN,
     )  # fmt: skip
 
 
@@ -71,7 +76,7 @@ def steep(name: str) -> Case:
 def made(robot: Robot, more: dict[str, float], **options: object) -> Case:
     """Every force and entries of its own; with friction there is no step of sixth order."""
     alpha = robot.alpha.vector(more, base=loaded_alpha(robot.alpha))
-    return Case(robot, alpha, random_states(robot.n, ROWS), **{"but": ("sixth",), **options})  # type: ignore[arg-type]
+    return Case(robot, alpha, **{"values": random_states(robot.n, ROWS), "but": ("sixth",), **options})  # type: ignore[arg-type]
 
 
 def hand(folder: Path) -> Case:
@@ -95,9 +100,26 @@ def pushed_tree(folder: Path) -> Case:
     """Wrenches and lever springs on a branching tree with a slide, every number symbolic."""
     (folder / "tree.urdf").write_bytes(branching())
     asked = {"wrench": FRAMES, "lever_springs": JOINTS, "symbolic": ["mass", "com", "inertia", "origin"]}
-    functions = ("jac_alpha_joint_step", "jac_inverse_dynamics", "jac_forward_dynamics", "joint_step_unrolled")
-    robot = load(generated(str(folder / "tree.urdf"), tip=BRANCHES, functions=functions, variants=(), **asked))
-    return made(robot, wrenches(FRAMES) | springs(JOINTS))
+    functions = (
+        "jac_alpha_joint_step",
+        "jac_inverse_dynamics",
+        "jac_forward_dynamics",
+        "joint_step_unrolled",
+        "vjp_step",
+    )
+    robot = load(generated(str(folder / "tree.urdf"), tip=BRANCHES, functions=functions, **asked))
+    model = Described.of(folder / "tree.urdf", tip=BRANCHES, only=("gravity",), **asked).model
+    return made(robot, wrenches(FRAMES) | springs(JOINTS), model=model, programs=STEPS, derived=OPEN)
+
+
+def slides(folder: Path) -> Case:
+    """Slides on slides, a hinge on them."""
+    file = folder / "gantry.urdf"
+    file.write_bytes(gantry())
+    asked = {"tip": ["c", "d"], "functions": ("jac_alpha_joint_step", "jac_forward_dynamics"), "variants": ()}
+    return made(
+        load(generated(str(file), **asked)), {}, model=Described.of(file, tip=["c", "d"], only=("gravity",)).model
+    )
 
 
 def looped(name: str) -> Case:
@@ -127,11 +149,12 @@ CASES: dict[str, Callable[[Path], Case]] = {
     **{name: lambda _, name=name: shipped(name) for name in FULL},
     **{f"{name} at defaults": lambda _, name=name: at_defaults(name) for name in FULL},
     "wrenches": lambda folder: made(pushed_pendulum(folder), wrenches(ENDS), sizes_of_alpha=SMALL),
-    "lever spring": lambda folder: made(sprung_pendulum(folder), springs()),
+    "lever spring": lambda folder: made(sprung_pendulum(folder), springs(), values=states(2, ROWS)),
     "joints that follow others": hand,
     "laws of friction": lambda folder: rough_sled(folder, friction(RAIL, HUB) | OFF_AXIS),
     "Stribeck's law alone": lambda folder: rough_sled(folder, STRIBECK_ALONE),
     "forces on a branching tree": pushed_tree,
+    "slides on slides": slides,
     "floating base": lambda _: floating(),
     **{f"closed loops of {name}": lambda _, name=name: looped(name) for name in ("four_bar", "spatial_four_bar", "bennett")},
 }  # fmt: skip
@@ -148,9 +171,10 @@ def test_graphs(case: Case) -> None:
 
 
 @pytest.mark.thorough("baxter_bare", "prismatic_skew")
-@pytest.mark.parametrize("case", [name for name in CASES if name.split(" ")[0] in FULL], indirect=True)
+@pytest.mark.parametrize("case", [k for k in CASES if k.split(" ")[0] in (*FULL, "forces", "slides")], indirect=True)
 def test_programs(case: Case) -> None:
-    assert programs_are_the_functions(case) >= 13
+    """In world axes, where the C of short trees is in link frames: two derivations of a step."""
+    assert programs_are_the_functions(case) >= (len(case.programs) or 13)
 
 
 def test_derivatives(case: Case) -> None:
@@ -160,6 +184,10 @@ def test_derivatives(case: Case) -> None:
 @pytest.mark.parametrize("case", [name for name in CASES if not name.startswith(("closed", "floating"))], indirect=True)
 def test_torques_of_a_motion(case: Case) -> None:
     torques_come_back(case)
+
+
+def test_both_steps(case: Case) -> None:
+    both_steps_are_one_map(case)
 
 
 def test_batches(case: Case) -> None:

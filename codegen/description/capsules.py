@@ -80,8 +80,7 @@ def fitted(points: Array) -> Capsule:
     best: tuple[float, Any] | None = None
     for axis in axes:
         frame = _frame(axis)
-        middle = (shifted @ frame[:2].T).min(axis=0) + np.ptp(shifted @ frame[:2].T, axis=0) / 2.0
-        start = np.array([0.0, 0.0, *(middle / size), 0.0])
+        start = _middle(shifted, frame, size)
         x = _least(lambda x, f=frame: _about(shifted, f, size, x)[0], start)
         volume, ends = _about(shifted, frame, size, x)
         if best is None or volume < best[0]:
@@ -91,6 +90,20 @@ def fitted(points: Array) -> Capsule:
     a, b = (tuple(map(float, point + centre)) for point in (start_, end_))
     needed = _reach(points, np.array(a), np.array(b))
     return Capsule((a[0], a[1], a[2]), (b[0], b[1], b[2]), max(radius, needed) + ROUNDING)
+
+
+def roughly(points: Array) -> float:
+    """Volume [m³] of the least of three capsules about points (k, 3) [m] along their principal directions, without a search."""
+    shifted = points - points.mean(axis=0)
+    size = max(float(np.abs(shifted).max()), ROUNDING)
+    frames = map(_frame, np.linalg.svd(shifted, full_matrices=False)[2] if len(points) > 1 else np.eye(3))
+    return min(_about(shifted, frame, size, _middle(shifted, frame, size))[0] for frame in frames)
+
+
+def _middle(points: Array, frame: Array, size: float) -> Array:
+    """The line of `_about` midway between the points."""
+    across = points @ frame[:2].T
+    return np.array([0.0, 0.0, *((across.min(axis=0) + np.ptp(across, axis=0) / 2.0) / size), 0.0])
 
 
 def _outermost(points: Array) -> Array:

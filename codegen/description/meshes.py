@@ -27,16 +27,18 @@ class MeshError(ValueError):
     """A mesh that cannot be read, with its file and what to do."""
 
 
-def mesh_points(mesh: Element, source: Path | None) -> tuple[Array, str]:
-    """Vertices (k, 3) [m] of a `<mesh>` in the shape's frame, scaled, and the file's name."""
+def mesh_points(mesh: Element, source: Path | None, faces_too: bool) -> tuple[Array, Array, str]:
+    """Vertices (k, 3) and, if asked for, triangles (m, 3, 3) [m] of a `<mesh>` in the shape's frame, scaled, and the file's
+    name."""
     name = mesh.attributes.get("filename", "")
     file = None if source is None else located(name, source)
     if file is None:
         places = "" if source is None else f" (looked for: {', '.join(map(str, tried(name, source)))})"
         raise MeshError(f"mesh {quoted(name)}: no such file{places}; package:// is looked for in ROS_PACKAGE_PATH too")
-    points = _read(file)
+    vertices, faces = _read(file)
     factors = read_vector(mesh.attributes["scale"]) if "scale" in mesh.attributes else (1.0, 1.0, 1.0)
-    points = np.unique(points, axis=0) * np.array(factors)
+    points = np.unique(vertices, axis=0) * np.array(factors)
+    triangles = vertices[faces] * np.array(factors) if faces_too else np.empty((0, 3, 3))
     if not len(points) or not np.isfinite(points).all():
         raise MeshError(f"mesh {quoted(file.name)}: it has {'numbers that are none' if len(points) else 'no vertices'}")
     if len(points) > MOST:
@@ -49,10 +51,10 @@ def mesh_points(mesh: Element, source: Path | None) -> tuple[Array, str]:
         )
     if span < NARROWEST:
         raise MeshError(f"mesh {quoted(file.name)}: it spans {span:g} m, at least {NARROWEST:g} m are expected")
-    return points, file.name
+    return points, triangles, file.name
 
 
-def _read(file: Path) -> Array:
+def _read(file: Path) -> tuple[Array, Any]:
     try:
         import trimesh
     except ModuleNotFoundError:
@@ -62,7 +64,8 @@ def _read(file: Path) -> Array:
         ) from None
     try:
         made: Any = trimesh.load(file, force="mesh", process=False)
-        return np.asarray(made.vertices, dtype=np.float64)
+        faces = np.asarray(getattr(made, "faces", ()), dtype=np.intp).reshape(-1, 3)
+        return np.asarray(made.vertices, dtype=np.float64), faces
     except Exception as error:  # trimesh has no error of its own, and its readers raise whatever they meet
         more = "; COLLADA needs pycollada" if file.suffix.lower() == ".dae" else ""
         raise MeshError(f"mesh {quoted(file.name)}: trimesh cannot read it ({quoted(str(error))}){more}") from None
@@ -77,3 +80,14 @@ def hull(points: Array) -> tuple[Array, float]:
     except (QhullError, ValueError):  # flat, or too few
         return points, 0.0
     return np.asarray(points[found.vertices]), float(found.volume)
+
+
+def hull_triangles(points: Array) -> Array:
+    """Triangles (m, 3, 3) of the convex hull; none of flat sets."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        found: Any = ConvexHull(points)
+    except (QhullError, ValueError):
+        return np.empty((0, 3, 3))
+    return np.asarray(points[found.simplices])

@@ -89,6 +89,11 @@ class Entries:
         value = self.content[key]
         return float(value) if _is_number(value) else self._refuse(key, "a number")
 
+    def whole(self, key: str) -> int:
+        """A whole number."""
+        value = self.content[key]
+        return value if type(value) is int else self._refuse(key, "a whole number")
+
     def relaxation(self, key: str) -> Relaxation:
         """A number, or the word for averages."""
         value = self.content[key]
@@ -144,7 +149,7 @@ class Entries:
         read: dict[object, Any] = {
             "str": own.text, "float": own.number, "float | None": own.number, "Vec3": own.vector,
             "Vec3 | None": own.vector, "str | None": own.text,
-            "tuple[str, ...]": own.texts,
+            "tuple[str, ...]": own.texts, "int": own.whole,
         }  # fmt: skip
         return made(**{name: read[fields[name].type](f"{where}: {name}") for name in table})
 

@@ -1,7 +1,8 @@
 """Shapes that must not touch: spheres, capsules, boxes and planes of every link, from a recipe, or of its `<collision>`.
 
 Spheres, boxes and capsules are taken as they are. A cylinder becomes the capsule of least volume about it, a mesh the one that
-`capsules.fitted` finds about its vertices; what that adds is said. `[[shape]]` entries of a link replace all of its own.
+`capsules.fitted` finds about its vertices, or several (`mesh_parts`); what that adds is said. `[[shape]]` entries of a link
+replace all of its own, but those with `capsules`, which say into how many its meshes may be cut.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import numpy as np
 from diffpbd.codegen.description.capsules import Capsule, about_cylinder, fitted
 from diffpbd.codegen.description.faults import SHORTEST_AXIS
 from diffpbd.codegen.description.loops import WORLD_FRAME, no_link, place_of
-from diffpbd.codegen.description.meshes import MeshError, hull, mesh_points
+from diffpbd.codegen.description.mesh_parts import MOST, capsules_of
+from diffpbd.codegen.description.meshes import MeshError, hull, hull_triangles, mesh_points
 from diffpbd.codegen.description.numerals import NumberError, read_number, read_vector
 from diffpbd.codegen.description.report import Finding, quoted
 from diffpbd.codegen.description.rigid import Pose, add, compose, norm, rotation_from_rpy, scale
@@ -35,7 +37,8 @@ class ShapeEntry:
     """A `[[shape]]` of a recipe on `link`, in whose frame all numbers are [m, rad].
 
     A sphere has `point` and `radius`; a capsule `end` too, the other end of its axis; a box `size` about `point`, turned by
-    `rpy`; a plane through `point` has `normal`, away from the solid. With none of these the link has no shape.
+    `rpy`; a plane through `point` has `normal`, away from the solid. With `capsules` every mesh of the link becomes so many
+    capsules at most. With none of these the link has no shape.
     """
 
     name: str
@@ -46,6 +49,7 @@ class ShapeEntry:
     size: Vec3 | None = None
     normal: Vec3 | None = None
     rpy: Vec3 = ZERO
+    capsules: int = 0
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,8 @@ def shapes_of(
                 Finding("shape", f"shape {quoted(entry.name)}: {no_link(selection, entry.link)}", (entry.link,))
             )
     parts: dict[str, list[tuple[str, Core]]] = {}
-    replaced = {entry.link for entry in shaping.entries}
+    replaced = {entry.link for entry in shaping.entries if not entry.capsules}
+    several = {entry.link: entry.capsules for entry in shaping.entries if 1 <= entry.capsules <= MOST}
     for element in root.named("link"):
         link = element.attributes.get("name", "")
         if link not in selection.place or link in replaced:
@@ -88,13 +93,15 @@ def shapes_of(
         for k, collision in enumerate(every):
             where = f"link {quoted(link)}, shape {k + 1}: "
             try:
-                core, doubt = _of_collision(collision, source, waiting)
+                cores, doubt = _of_collision(collision, source, waiting, several.get(link, 1))
             except (_Refused, NumberError, MeshError) as error:
                 faults.append(Finding("shape", f"{where}{error}", (link,)))
                 continue
-            parts.setdefault(link, []).append((link if len(every) == 1 else f"{link}.{k + 1}", core))
-            unit = "" if core[0] == "plane" else unit_doubt(element, selection, core[2], core[3])
-            doubts += [Finding("shape", f"{where}{text}", (link,)) for text in (doubt, unit) if text]
+            name = link if len(every) == 1 else f"{link}.{k + 1}"
+            names = [name] if len(cores) == 1 else [f"{name}.{i + 1}" for i in range(len(cores))]
+            parts.setdefault(link, []).extend(zip(names, cores, strict=True))
+            units = ["" if core[0] == "plane" else unit_doubt(element, selection, core[2], core[3]) for core in cores]
+            doubts += [Finding("shape", f"{where}{text}", (link,)) for text in (doubt, *units) if text]
     for entry in shaping.entries:
         try:
             core_of = _of_entry(entry)
@@ -132,6 +139,14 @@ def _twice(shapes: Sequence[Shape]) -> Iterator[Finding]:
 
 def _of_entry(entry: ShapeEntry) -> Core | None:
     kinds = [word for word in ("end", "size", "normal") if getattr(entry, word) is not None]
+    if entry.capsules:
+        if not 1 <= entry.capsules <= MOST:
+            raise _Refused(f"capsules {entry.capsules}: 1 to {MOST} of every mesh are expected")
+        if kinds or entry.radius:
+            raise _Refused(
+                f"it has capsules and {', '.join([*kinds, 'radius'][:1])}; capsules are those of the link's meshes"
+            )
+        return None
     if len(kinds) > 1:
         raise _Refused(f"it has {' and '.join(kinds)}; a capsule has `end`, a box `size`, a plane `normal`")
     if entry.radius < 0.0:
@@ -174,8 +189,11 @@ def _turned_to(z: Vec3) -> Mat3:
     return (tuple(rows[0]), tuple(rows[1]), tuple(rows[2]))
 
 
-def _of_collision(collision: Element, source: Path | None, vertices: Iterator[Any]) -> tuple[Core, str]:
-    """The shape of a `<collision>` in the link's frame, and what it takes in besides, or empty."""
+def _of_collision(
+    collision: Element, source: Path | None, vertices: Iterator[Any], most: int
+) -> tuple[list[Core], str]:
+    """The shape of a `<collision>` in the link's frame, a mesh as `most` capsules at most, and what it takes in besides, or
+    empty."""
     geometries = [child for element in collision.named("geometry") for child in element.children]
     if len(geometries) != 1:
         raise _Refused(f"{len(geometries)} shapes in <geometry>, one is expected")
@@ -185,16 +203,34 @@ def _of_collision(collision: Element, source: Path | None, vertices: Iterator[An
         xyz, rpy = (read_vector(origin.attributes[k]) if k in origin.attributes else ZERO for k in ("xyz", "rpy"))
         pose = Pose(rotation_from_rpy(rpy), xyz)
     if shape.tag == "mesh":
-        points, name = next(vertices, None), "mesh"
-        if points is None:
-            points, name = mesh_points(shape, source)
-            points = points @ np.array(pose.rotation).T + np.array(pose.translation)
-        corners, volume = hull(points)
-        found = fitted(corners)
-        more = f", {found.volume / volume:.2f} times its hull" if volume > 0.0 else ""
-        text = f"{name} of {len(points)} vertices is in a capsule of length {found.length:.4g} and radius "
-        text += f"{found.radius:.4g} m{more}"
-        return _capsule(found), text
+        return _of_mesh(shape, source, next(vertices, None), pose, most)
+    core, text = _of_solid(shape, pose)
+    return [core], text
+
+
+def _of_mesh(shape: Element, source: Path | None, points: Any, pose: Pose, most: int) -> tuple[list[Core], str]:
+    """Capsules about a mesh, of a file or of `points` in the link's frame."""
+    name, triangles = "mesh", np.empty((0, 3, 3))
+    if points is None:
+        points, triangles, name = mesh_points(shape, source, most > 1)
+        R, x = np.array(pose.rotation), np.array(pose.translation)
+        points, triangles = points @ R.T + x, triangles @ R.T + x
+    corners, volume = hull(points)
+    if most > 1 and not len(triangles):
+        triangles = hull_triangles(points)
+    found = capsules_of(triangles, most) if most > 1 and len(triangles) else [fitted(corners)]
+    total = sum(capsule.volume for capsule in found)
+    text = f"{name} of {len(points)} vertices is in "
+    if len(found) == 1:
+        text += f"a capsule of length {found[0].length:.4g} and radius {found[0].radius:.4g} m"
+    else:
+        text += f"{len(found)} capsules of radii {', '.join(f'{capsule.radius:.4g}' for capsule in found)} m"
+    text += f", {total / volume:.2f} times its hull" if volume > 0.0 else ""
+    return [_capsule(capsule) for capsule in found], text
+
+
+def _of_solid(shape: Element, pose: Pose) -> tuple[Core, str]:
+    """Any other shape."""
     if shape.tag == "sphere":
         return ("sphere", pose, (), _size(shape, "radius")), ""
     if shape.tag == "plane":

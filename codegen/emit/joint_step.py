@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping, Sequence
 
 from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts, zero
 from diffpbd.codegen.emit.model_header import Value, add_source_model
-from diffpbd.codegen.emit.paths import V3, V4, add_path
+from diffpbd.codegen.emit.paths import NEON, V3, V4, add_path
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.emit.step_kernels import MOST_LANES, StepKernels
 from diffpbd.codegen.emit.work import doubles
@@ -110,7 +110,7 @@ def _texts(kernels: StepKernels) -> str:
         return "\n".join(('#include "sine_cosine.h"\n', *kernels.texts))
     return "\n".join((
         '#include "lanes.h"\n', *kernels.step, "#ifndef STEP_ALONE", *kernels.derivatives,
-        *(("#ifdef LANES", *kernels.sixth, "#endif") if kernels.sixth else ()), "#endif",
+        *(("#if defined(LANES) && LANES == 4", *kernels.sixth, "#endif") if kernels.sixth else ()), "#endif",
         "#ifndef LANES", *kernels.texts, *(("#ifndef FOR_V3", *kernels.portable, "#endif") if kernels.portable else ()),
         "#endif",
     ))  # fmt: skip
@@ -118,11 +118,17 @@ def _texts(kernels: StepKernels) -> str:
 
 def add_lanes(emission: Emission) -> None:
     """The step and its derivatives for rows side by side: text over V, a file for 4 lanes, one for 4 lanes with twice as many
-    registers (AVX-512), and one for 8."""
+    registers (AVX-512), one for 8, and one for the 2 of NEON."""
     emission.copy("joint_step_lanes.h")
-    for lanes, words, name in ((4, V3, "lanes4"), (4, V4, "lanes4_v4"), (MOST_LANES, V4, "lanes8")):
+    for lanes, words, name in (
+        (2, NEON, "lanes2"),
+        (4, V3, "lanes4"),
+        (4, V4, "lanes4_v4"),
+        (MOST_LANES, V4, "lanes8"),
+    ):
         defined = {"LANES": str(lanes), "MANY(name)": f"name##_{name}"}
         if lanes == MOST_LANES:
             defined["STEP_ALONE"] = ""  # more lanes gain nothing in the derivatives: their values leave the cache
-        add_path(emission, f"joint_step_{name}.c", "joint_step_lanes.h", words, defined)
+        where = "ON_ARM" if words is NEON else "ON_X86"
+        add_path(emission, f"joint_step_{name}.c", "joint_step_lanes.h", words, defined, where=where)
     emission.lanes += ["joint_step", "jac_joint_step", "vjp_joint_step"]

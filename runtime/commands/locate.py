@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,9 @@ from diffpbd.runtime.folder.locate import locate
 from diffpbd.runtime.folder.manifest import Manifest, read_manifest
 from diffpbd.runtime.model.robot import Robot, load
 
-__all__ = ["files_in", "open_manifest", "open_robot", "parse_point", "parse_state", "robot_files", "state_file"]
+__all__ = [
+    "files_in", "json_or_file", "open_manifest", "open_robot", "parse_point", "parse_state", "robot_files", "state_file",
+]  # fmt: skip
 
 
 def open_manifest(robot: str) -> tuple[Path, Manifest]:
@@ -47,19 +50,25 @@ def state_file(text: str | None) -> str | None:
     return None if text is None or text.lstrip().startswith(("[", "{")) else text
 
 
+def json_or_file(text: str, option: str) -> Any:
+    """What JSON on the command line says, or a file of it."""
+    return parse_json(text, option) if state_file(text) is None else read_json(text)
+
+
 def parse_state(text: str, option: str, joints: tuple[str, ...], others: npt.ArrayLike = 0.0) -> list[float]:
-    """--q0 and --dq0: a JSON list in joint order, an object of joint names (`others` the rest), or a file."""
+    """--q0 and --dq0: a JSON list in joint order, an object of joint names (`others` the rest, NaN allowed), or a file."""
     rest = np.broadcast_to(np.asarray(others, float), len(joints)).tolist()
     if not text:
         raise InputError(f"{option}: expected JSON or a file, found an empty string.")
     path = state_file(text)
     if path is not None and not Path(path).is_file():
         raise InputError(f"{option}: expected a JSON list or object, or a file of one, found {text!r}.")
-    data = parse_json(text, option) if path is None else read_json(path)
+    data, named = json_or_file(text, option), joints
     if isinstance(data, dict):
         for name in data:
             if name not in joints:
                 raise InputError(f"{option}: there is no joint {name!r}. {hint(name, joints)}")
+        named = tuple(data)
         data = [data.get(joint, value) for joint, value in zip(joints, rest, strict=True)]
     if not isinstance(data, list) or len(data) != len(joints):
         found = f"a list of {len(data)}" if isinstance(data, list) else repr(data)
@@ -69,7 +78,10 @@ def parse_state(text: str, option: str, joints: tuple[str, ...], others: npt.Arr
     for joint, value in zip(joints, data, strict=True):
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise InputError(f"{option}: joint {joint}: expected a number, found {value!r}.")
-    return [_finite(value, f"{option}: joint {joint}") for joint, value in zip(joints, data, strict=True)]
+    return [
+        _finite(value, f"{option}: joint {joint}") if joint in named else value
+        for joint, value in zip(joints, data, strict=True)
+    ]
 
 
 def parse_point(text: str | None, option: str) -> FloatArray | None:

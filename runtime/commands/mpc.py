@@ -11,9 +11,9 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, SolverError
-from diffpbd.runtime.base.files import Named, distinct, parse_json, read_json
+from diffpbd.runtime.base.files import Named, distinct
 from diffpbd.runtime.base.live import Loop
-from diffpbd.runtime.commands.locate import open_robot, parse_point, parse_state, robot_files, state_file
+from diffpbd.runtime.commands.locate import json_or_file, open_robot, parse_point, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import MendWords, mending_options
 from diffpbd.runtime.commands.motion import expect_meshes, filmed, played, reported
 from diffpbd.runtime.commands.mpc_words import ending, facts, summary, tip_away
@@ -257,11 +257,7 @@ def _goal(robot: Robot, options: dict[str, Any], start: FloatArray, alpha: Float
     """The pose (n_p,) of --goal, NaN for joints that stay, or one for --tip-goal."""
     if (tip := parse_point(options["tip_goal"], "--tip-goal")) is not None:
         return pose_at(robot, tip, start, alpha, options["clearance"])
-    text = options["goal"]
-    goal = np.array(parse_state(text, "--goal", robot.positions))
-    data = parse_json(text, "--goal") if state_file(text) is None else read_json(text)
-    if isinstance(data, dict):
-        goal = np.array([goal[k] if joint in data else np.nan for k, joint in enumerate(robot.positions)])
+    goal = np.array(parse_state(options["goal"], "--goal", robot.positions, np.nan))
     expect_motors(robot, goal)
     check_goal(robot, goal)
     return goal
@@ -283,7 +279,7 @@ def _stop(
 
 def parse_weights(text: str) -> dict[str, Any]:
     """An object of cost weights by name."""
-    data = parse_json(text, "--weights") if state_file(text) is None else read_json(text)
+    data = json_or_file(text, "--weights")
     if not isinstance(data, dict) or set(data) - set(WEIGHTS):
         raise InputError(f"--weights: expected an object with some of {', '.join(WEIGHTS)}, found {data!r}.")
     for name, value in data.items():
@@ -296,5 +292,4 @@ def parse_weights(text: str) -> dict[str, Any]:
 def _bounds(robot: Robot, h: float, text: str | None) -> Bounds:
     if text is None:
         return Bounds.of(robot, h)
-    data = parse_json(text, "--bounds") if state_file(text) is None else read_json(text)
-    return bounds_by_name(robot, h, data, "--bounds")
+    return bounds_by_name(robot, h, json_or_file(text, "--bounds"), "--bounds")

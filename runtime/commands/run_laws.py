@@ -145,11 +145,9 @@ def _goal(robot: Robot, text: str | None) -> list[float | None]:
     """The goals by joint; None for a joint that stays at its start pose."""
     if text is None:
         return [None] * robot.n
-    data = parse_json(text, "--goal") if text.lstrip().startswith(("[", "{")) else read_json(text)
-    goal = parse_state(text, "--goal", robot.joints)
-    given = [goal[k] if not isinstance(data, dict) or joint in data else None for k, joint in enumerate(robot.joints)]
-    check_goal(robot, np.array([np.nan if value is None else value for value in given]))
-    return given
+    goal = parse_state(text, "--goal", robot.joints, np.nan)
+    check_goal(robot, np.array(goal))
+    return [None if np.isnan(value) else value for value in goal]
 
 
 def _net_torque(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from diffpbd.runtime.folder.manifest import ABI_VERSION, Function, Manifest
 __all__ = ["PATHS", "PATH_VARIABLE", "PORTABLE", "FloatArray", "Library"]
 
 PORTABLE = "portable"
-PATHS = (PORTABLE, "x86-64-v3", "x86-64-v4")
+PATHS = (PORTABLE, "x86-64-v3", "x86-64-v4", "neon")
 """Instruction sets that a library may hold its functions for. The first gives the same bits everywhere."""
 PATH_VARIABLE = "DIFFPBD_PATH"
 """Environment variable that names one of them; the library reads it at its first call."""

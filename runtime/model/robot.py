@@ -193,7 +193,7 @@ class Robot(RobotFunctions):
 
     @property
     def instructions(self) -> str:
-        """The instruction sets in use: "portable" (the same bits everywhere), "x86-64-v3" or "x86-64-v4"."""
+        """The instruction sets in use: "portable" (the same bits everywhere), "x86-64-v3", "x86-64-v4" or "neon"."""
         return self._library.instructions
 
     @checked

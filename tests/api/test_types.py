@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import shutil
@@ -16,6 +17,7 @@ from support.robots import loaded
 
 import diffpbd
 import diffpbd.runtime.commands.estimate_torque
+import diffpbd.runtime.commands.excite
 import diffpbd.runtime.commands.generate
 import diffpbd.runtime.commands.identify
 from diffpbd.codegen.description.recipe import DEFAULT_SWEEPS, Recipe
@@ -27,6 +29,7 @@ from diffpbd.runtime import commands
 from diffpbd.runtime.api.keywords import TYPES, keywords
 from diffpbd.runtime.api.keywords import stub as keyword_stub
 from diffpbd.runtime.base.options import options_of
+from diffpbd.runtime.excite import excitation
 from diffpbd.runtime.identify import settings as identify
 from diffpbd.runtime.torques import settings as torques
 
@@ -92,6 +95,7 @@ DOORS: dict[str, tuple[Any, Any, Any, set[str]]] = {
     ),
     "TorqueHow": (commands.estimate_torque.command, torques.Settings, None, set()),
     "IdentifyHow": (commands.identify.command, identify.Settings, None, set()),
+    "ExciteHow": (commands.excite.command, excitation.Wishes, None, set()),
 }
 """By the type of the keywords: the command, the dataclass of the job, the table of its options."""
 
@@ -101,7 +105,8 @@ def test_both_doors_have_the_options_of_the_job(job: str) -> None:
     command, record, options, alone = DOORS[job]
     of_command = {param.name: param for param in command.params}
     own = {field.name: option for field, option in options_of(record, options)}
-    assert own and set(own) <= set(keywords(job)) and set(own) <= set(of_command)
+    arguments = {*keywords(job), *inspect.signature(diffpbd.excite).parameters} if job == "ExciteHow" else keywords(job)
+    assert own and set(own) <= set(arguments) and set(own) <= set(of_command)
     for name, option in own.items():
         assert option.word(name) in of_command[name].opts and of_command[name].help == option.help
     if alone:

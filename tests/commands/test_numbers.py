@@ -16,7 +16,16 @@ CHECKED_LATER = {
     "estimate-torque": {"--horizon", "--cutoff"},
     "excite": {"--duration", "--harmonics", "--rate", "--margin"},
     "log": {"--cutoff", "--bridge"},
-    "identify": {"--cutoff", "--bridge", "--split", "--prior", "--starts", "--instruments"},
+    "identify": {
+        "--cutoff",
+        "--bridge",
+        "--split",
+        "--prior",
+        "--starts",
+        "--instruments",
+        "--total-mass",
+        "--total-mass-sigma",
+    },  # fmt: skip
     "simulate": {"--duration", "--h"},
 }
 """Options whose range is that of the library's own check, which other callers need too."""

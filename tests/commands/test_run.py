@@ -11,7 +11,6 @@ from click.testing import CliRunner
 from support.robots import generated, with_table
 
 from diffpbd.runtime import load
-from diffpbd.runtime.arms.baxter.run import _simulated
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.commands.run import command
@@ -46,12 +45,6 @@ def test_what_a_replay_does_not_use(tmp_path: Path) -> None:
     assert code == 1 and "note: --log, --goal: not used; a replay takes all from LOG" in output, output
     assert "is a folder; a log of `diffpbd run`" in output
     assert "not used" not in run(generated("baxter_bare"), *words)[1]
-
-
-def test_a_robot_that_no_shipped_description_simulates() -> None:
-    with pytest.raises(InputError, match=r"mine is neither a URDF file nor .*baxter_bare.*sim-baxter FILE.urdf"):
-        with _simulated("mine"):
-            pass
 
 
 @pytest.mark.parametrize(

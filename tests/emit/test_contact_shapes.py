@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 from support.free_flyer import moved
 from support.robots import CACHE, generated
-from support.shaped import ROD_MOMENTS, THICK, alone, over, pair
+from support.shaped import LENGTH, ROD_MOMENTS, THICK, alone, moments, over, pair
 from support.touching import MASS
 
 from diffpbd.runtime import Robot, load
@@ -71,6 +73,28 @@ def test_a_capsule_lies_on_its_ends_and_rolls_without_slip() -> None:
     assert PD[-1][3] == pytest.approx(-PD[-1][1] / THICK, abs=1e-3)
     F = force(r, P[-1], PD[-1])
     assert F[2] == pytest.approx([MASS * G / 2] * 2, abs=1e-6)
+
+
+def test_a_capsule_slides_and_turns_on_its_ends() -> None:
+    """By the equations of Newton and Euler of a rod on two ends that slide: their normal forces follow from its not tipping."""
+    r, mu, reach = robot("rod"), 0.5, LENGTH / 2
+    around, across = ROD_MOMENTS[:2]
+
+    def rates(_: float, s: Any) -> Any:
+        e, n = np.array([np.cos(s[2]), np.sin(s[2])]), np.array([-np.sin(s[2]), np.cos(s[2])])
+        slips = [s[3:5] + (k * reach * s[5] + THICK * s[6]) * n for k in (1, -1)]
+        ways = [-mu * v / np.linalg.norm(v) for v in slips]
+        A = [[1.0, 1.0], [-reach - THICK * ways[0] @ e, reach - THICK * ways[1] @ e]]
+        one, two = (N * w for N, w in zip(np.linalg.solve(A, [MASS * G, around * s[6] * s[5]]), ways, strict=True))
+        turns = [reach * (one - two) @ n / across, THICK * (one + two) @ n / around]
+        return [*s[3:6], *(one + two) / MASS, *turns]
+
+    found = solve_ivp(rates, (0.0, 0.1), [0, 0, 0, 0.5, 0.4, 3.0, 0.0], rtol=1e-9, atol=1e-12).y[:, -1]
+    alpha = r.alpha.vector({"contact.friction.body": mu})
+    P, PD = r.rollout(at(0, 0, THICK), np.array([0.5, 0.4, 0, 0, 0, 3.0]), np.zeros((100, 6)), h=1e-3, alpha=alpha)
+    assert P[-1][:2] == pytest.approx(found[:2], abs=1e-5)
+    assert PD[-1][:2] == pytest.approx(found[3:5], abs=3e-4)
+    assert PD[-1][5] == pytest.approx(found[5], abs=3e-3)
 
 
 @pytest.mark.parametrize("offset", [0.0, 0.05])
@@ -145,3 +169,47 @@ def test_jacobians_of_a_step_in_contact(name: str) -> None:
             slopes[:, k] = (8.0 * (ends[0] - ends[1]) - ends[2] + ends[3]) / 12e-6
         worst = max(worst, np.abs(J - slopes).max() / np.abs(J).max())
     assert worst < 1e-6
+
+
+GEOMS = {
+    "rod": f'type="capsule" fromto="{-LENGTH / 2} 0 0 {LENGTH / 2} 0 0" size="{THICK}"',
+    "ball": 'type="sphere" size="0.1"',
+    "cube": 'type="box" size="0.1 0.1 0.1"',
+    "table": 'type="plane" size="9 9 1"',
+}
+STIFF = 'friction="0.5 0 0" condim="3" solref="0.0004 1" solimp="0.99 0.9999 0.0001"'
+
+
+def by_mujoco(kind: str, other: str, p: Any, pd: Any, time: float) -> np.ndarray:
+    """Place of a free body after a time, in steps of 0.1 ms with contacts as stiff as they may be."""
+    x, y, z = moments(kind)
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><option timestep="0.0001" cone="elliptic" gravity="0 0 -{G}"/><worldbody><geom {GEOMS[other]} {STIFF}/>'
+        f'<body><freejoint/><inertial pos="0 0 0" mass="{MASS}" diaginertia="{x} {y} {z}"/><geom {GEOMS[kind]} {STIFF}/>'
+        "</body></worldbody></mujoco>"
+    )
+    data = mujoco.MjData(model)
+    turn = np.empty(9)
+    mujoco.mju_quat2Mat(turn, np.array(p[3:7]))
+    data.qpos[:], data.qvel[:] = p, np.r_[pd[:3], turn.reshape(3, 3).T @ pd[3:]]
+    for _ in range(round(time / 1e-4)):
+        mujoco.mj_step(model, data)
+    return np.array(data.qpos)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "other", "p", "pd", "time"),
+    [
+        ("cube", "cube", "table", at(0, 0, 0.1), (0.8, 0.3, 0, 0, 0, 0), 0.5),  # slides to rest
+        ("ball_over_cube", "ball", "cube", at(0.05, 0.02, 0.2), (0.6, 0.1, 0, 0, 0, 0), 0.3),  # rolls off an edge
+        ("rod_over_rod", "rod", "rod", at(0, 0, 2 * THICK, (1, 0, 0, 1)), (0, 0.4, 0, 0, 0, 1.0), 0.3),  # slides across
+    ],
+)
+def test_motions_are_those_of_mujoco(name: str, kind: str, other: str, p: Any, pd: Any, time: float) -> None:
+    r, h = robot(name), 2e-3
+    alpha = r.alpha.vector({"contact.friction.body": 0.5})
+    P, _ = r.rollout(p, np.array(pd), np.zeros((round(time / h), 6)), h=h, alpha=alpha)
+    end, wanted = P[-1], by_mujoco(kind, other, p, np.array(pd), time)
+    moved_ = np.linalg.norm(wanted[:3] - p[:3])
+    assert np.linalg.norm(end[:3] - wanted[:3]) < 2e-2 * moved_
+    assert abs(abs(end[3:7] @ wanted[3:7]) - 1.0) < 1e-4

@@ -9,10 +9,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
-from description.builders import BODY, TENSOR, joint, link, robot
 from support.mechanisms import MECHANISMS
 from support.properties import Scene, properties_of
 from support.robots import CACHE, generated
+from support.stopped import stopped_arm
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError, SolverError
@@ -24,22 +24,8 @@ from diffpbd.runtime.simulate.orders import Composed
 H = 0.01
 
 
-@cache
 def arm() -> Robot:
-    """A hinge, a slide along it and a hinge that turns more than once round: two of the three stop."""
-    wide = '<limit lower="-7" upper="7" effort="5" velocity="2"/>'
-    body = f'<inertial><origin xyz="0.1 0.02 0.05"/><mass value="1.5"/>{TENSOR}</inertial>'
-    text = robot(
-        link("base"), link("a", body), link("b", body), link("c", BODY),
-        joint("swing", "base", "a"), joint("slide", "a", "b", "prismatic"), joint("wide", "b", "c", more=wide),
-    )  # fmt: skip
-    folder = CACHE / "sources"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "stops.urdf").write_bytes(text)
-    asked = ("joint_step", "jac_alpha_joint_step", "mpc")
-    return load(
-        generated(str(folder / "stops.urdf"), functions=asked, limits=True, variants=(), friction_law=("stribeck",))
-    )
+    return stopped_arm(functions=("joint_step", "jac_alpha_joint_step", "mpc"), variants=(), friction_law=("stribeck",))
 
 
 @cache

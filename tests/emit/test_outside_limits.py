@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import casadi as ca
 import numpy as np
 import pytest
-from description.builders import BODY, TENSOR, joint, link, robot
 from support.properties import Scene, properties_of
-from support.robots import CACHE, generated
+from support.stopped import stopped_arm as arm
 
-from diffpbd.runtime import Robot, load
+from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.functions.parameters import ParameterVector
 
@@ -22,21 +20,6 @@ LIMIT = 1.0
 """[rad, m] Of both stopped joints, either side."""
 VARIANTS = ("variational_direct", "paper_direct", "paper_gauss_seidel", "paper_jacobi")
 Array = np.ndarray
-
-
-@cache
-def arm() -> Robot:
-    """A hinge about z, a slide along it and a hinge that turns more than once round, with every published step."""
-    wide = '<limit lower="-7" upper="7" effort="5" velocity="2"/>'
-    body = f'<inertial><origin xyz="0.1 0.02 0.05"/><mass value="1.5"/>{TENSOR}</inertial>'
-    text = robot(
-        link("base"), link("a", body), link("b", body), link("c", BODY),
-        joint("swing", "base", "a"), joint("slide", "a", "b", "prismatic"), joint("wide", "b", "c", more=wide),
-    )  # fmt: skip
-    folder = CACHE / "sources"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "outside.urdf").write_bytes(text)
-    return load(generated(str(folder / "outside.urdf"), limits=True))
 
 
 def kinetic(r: Robot, P: Array, PD: Array) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -54,7 +55,10 @@ def paths(robot: Robot) -> list[str]:
     return found
 
 
-@pytest.fixture(params=PATHS)
+ARM = platform.machine() in ("aarch64", "arm64")
+
+
+@pytest.fixture(params=[path for path in PATHS if path == PORTABLE or (path == "neon") == ARM])
 def on_path(robot: Robot, request: pytest.FixtureRequest) -> Iterator[Robot]:
     if request.param not in paths(robot):
         pytest.skip(f"no {request.param} here")

@@ -12,7 +12,7 @@ import pytest
 from support.step_judge import Judge
 from support.violent import STARTS, counted, robot_of
 
-QUICK = {"rod": 1500, "stack 1:1000": 1000, "quad": 200, "rod bouncing": 1000, "rod turning": 500}
+QUICK = {"rod": 1500, "stack 1:1000": 1000, "quad": 200, "rod bouncing": 1000, "rod turning": 500, "rods": 300}
 """Steps in `make test`, of robots that other tests have."""
 FEW = {"quad": 2e-2, "stack 1:1000": 1e-3, "weld4": 3e-3, "quad bouncing": 2e-2, "quad turning": 2e-2}
 """Most steps that may end in a status, as a share: legs reach a radian a step, where no end is left."""

@@ -1,4 +1,4 @@
-"""The step in link frames is the step in world axes: the same equations, Jacobian, end and inertia, on every kind of tree."""
+"""What the end of a step in link frames corrects; that the step is the one in world axes: tests/test_matrix.py."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from description.builders import BODY, joint, link, robot
 from support.branching import branching
-from support.numeric import Worst
 from support.programs import Array, Programs
 from support.robots import loaded_alpha, model
 
 from diffpbd.codegen.description.recipe import default_recipe, with_options
 from diffpbd.codegen.description.resolve import read_robot, shipped_robots
 from diffpbd.codegen.graph.model import build
-from diffpbd.codegen.joint_space import link_rollout, link_step, step
+from diffpbd.codegen.joint_space import link_rollout, link_step
 from diffpbd.runtime.functions.parameters import ParameterVector
 
 H = 0.01
@@ -73,31 +72,6 @@ def state(programs: Programs, seed: int) -> tuple[Array, Array, Array]:
     return p, pd, u
 
 
-def test_one_iteration_is_the_same(pair: tuple[Programs, Array]) -> None:
-    """Terms, Jacobian (by its factors) and residual (by the corrections), away from the solution."""
-    programs, alpha = pair
-    worst = Worst("an iteration in link frames", 1e-11)
-    for seed in range(3):
-        p, pd, u = state(programs, seed)
-        iterate = p + H * pd + 0.02 * np.random.default_rng(seed + 50).normal(size=programs.n)
-        world = programs.run(step.start(programs.tree), alpha, p=p, pd=pd, u=u, h=H)
-        ours = programs.run(link_step.start(programs.tree), alpha, p=p, pd=pd, u=u, h=H)
-        worst.see(ours["terms"], world["terms"], f"state {seed}: terms")
-        worst.see(ours["guess"].ravel(), p + H * pd, f"state {seed}: guess")
-        known = {k: world[k] for k in ("record", "terms")}
-        expected = programs.run(step.newton(programs.tree), alpha, iterate=iterate, p=p, **known)
-        mine = {"record": ours["record"], "terms": ours["terms"]}
-        found = programs.run(link_step.newton(programs.tree), alpha, iterate=iterate, p=p, **mine)
-        for k in expected:
-            worst.see(found[k], expected[k], f"state {seed}: newton's {k}")
-        factors = {"factors": found["factors"]}
-        further = programs.run(link_step.chord(programs.tree), alpha, iterate=iterate + 1e-3, p=p, **mine, **factors)
-        expected = programs.run(step.chord(programs.tree), alpha, iterate=iterate + 1e-3, p=p, **known, **factors)
-        for k in expected:
-            worst.see(further[k], expected[k], f"state {seed}: chord's {k}")
-    worst.close()
-
-
 def solved(programs: Programs, alpha: Array, p: Array, pd: Array, u: Array) -> tuple[Array, dict[str, Array]]:
     """p_next by chord iterations, and what the programs left."""
     begun = programs.run(link_step.start(programs.tree), alpha, p=p, pd=pd, u=u, h=H)
@@ -109,21 +83,6 @@ def solved(programs: Programs, alpha: Array, p: Array, pd: Array, u: Array) -> t
         if np.abs(found["correction"]).max() < 1e-15:
             break
     return found["next"], mine
-
-
-def test_the_end_is_the_same(pair: tuple[Programs, Array]) -> None:
-    """Momentum and inertia."""
-    programs, alpha = pair
-    worst = Worst("the end in link frames", 1e-11)
-    for seed in range(2):
-        p, pd, u = state(programs, seed)
-        p_next, mine = solved(programs, alpha, p, pd, u)
-        record = programs.run(step.start(programs.tree), alpha, p=p, pd=pd, u=u, h=H)["record"]
-        world = programs.run(step.end(programs.tree), alpha, p_next=p_next, p=p, u=u, h=H, record=record)
-        ours = programs.run(link_step.end(programs.tree), alpha, p_next=p_next, p=p, u=u, h=H, **mine)
-        for k in world:
-            worst.see(ours[k], world[k], f"state {seed}: {k}")
-    worst.close()
 
 
 def test_the_end_corrects_what_it_is_given(pair: tuple[Programs, Array]) -> None:
@@ -139,39 +98,6 @@ def test_the_end_corrects_what_it_is_given(pair: tuple[Programs, Array]) -> None
     uncorrected = exact["M"] @ away / H
     gap = np.abs(found["momentum"] - exact["momentum"]).max()
     assert gap <= 0.1 * np.abs(uncorrected).max(), (gap, np.abs(uncorrected).max())
-
-
-@pytest.mark.thorough("baxter_bare", "branching")
-def test_residuals_and_nodes_are_the_same(pair: tuple[Programs, Array]) -> None:
-    programs, alpha = pair
-    worst = Worst("residuals and nodes in link frames", 1e-11)
-    rng = np.random.default_rng(6)
-    for seed in range(2):
-        p, pd, u = state(programs, seed)
-        p_next, pd_next = p + H * pd + 1e-3 * rng.normal(size=programs.n), rng.uniform(-1.0, 1.0, programs.n)
-        ends = {"p": p, "pd": pd, "u": u, "h": H, "p_next": p_next, "pd_next": pd_next}
-        poses = {"p_prev": p - H * pd_next, "p": p, "p_next": p_next, "h": H}
-        for name, given in (("residuals", ends), ("node", poses)):
-            ours, world = (programs.run(getattr(m, name)(programs.tree), alpha, **given) for m in (link_step, step))
-            for k in world:
-                worst.see(ours[k], world[k], f"state {seed}: {name} {k}")
-    worst.close()
-
-
-def test_the_step_is_the_same(pair: tuple[Programs, Array]) -> None:
-    """Whole steps, Coulomb friction and all else acting."""
-    programs, alpha = pair
-    poses, rates = Worst("p_next", 2e-12), Worst("pd_next", 5e-10)
-    for seed in range(10, 14):
-        p, pd, u = state(programs, seed)
-        expected = programs.joint_step(p, pd, u, H, alpha)
-        p_next, mine = solved(programs, alpha, p, pd, u)
-        ended = programs.run(link_step.end(programs.tree), alpha, p_next=p_next, p=p, u=u, h=H, **mine)
-        poses.see((p_next + ended["correction"]).ravel(), expected[0], f"state {seed}", 1.0)
-        rate = programs.end_rate(ended["M"], ended["momentum"], H, pd, alpha)
-        rates.see(rate, expected[1], f"state {seed}", 1.0)
-    poses.close()
-    rates.close()
 
 
 def test_a_corrected_pose_hands_on_its_record(pair: tuple[Programs, Array]) -> None:

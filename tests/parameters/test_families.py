@@ -106,15 +106,3 @@ def test_friction_of_the_file_is_that_of_alpha(folder: Path, plain: Families) ->
         for name, value in asked(*state, asked.d.alpha.defaults).items():
             np.testing.assert_array_equal(value, expected[name], err_msg=name)
             assert (np.abs(value - bare[name]).max() > 1e-6) == (name not in without), name
-
-
-def test_both_steps_are_one_map(plain: Families) -> None:
-    """joint_step and the converged variational step, with a payload, a tilted gravity and friction."""
-    values = PAYLOAD | {"gravity.x": 3.0, "gravity.y": -2.0, "gravity.z": -8.0, "friction.viscous.jc": 0.5}
-    values |= {"friction.coulomb.ja": 0.3, "friction.transition_velocity.ja": 0.2}
-    alpha = plain.d.alpha.vector(values)
-    for p, pd, u in states():
-        joint_step = np.concatenate(plain.programs.joint_step(p, pd, u, 0.01, alpha))
-        np.testing.assert_allclose(
-            plain.maximal_step("variational_direct", p, pd, u, alpha, 8), joint_step, rtol=0, atol=1e-11
-        )

@@ -74,16 +74,6 @@ def test_properties_of_the_step(state: str, arm: Robot, alpha: Array) -> None:
     properties_of(Scene(arm, *map(np.array, STATES[state]), alpha, H), graph=1e-9)
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_the_maximal_step_is_the_joint_step(state: str, arm: Robot, alpha: Array) -> None:
-    """Where Stribeck's part is all the friction that there is, too."""
-    p, pd, u = (np.array(x) for x in STATES[state])
-    for values in (alpha, arm.alpha.vector(STRIBECK_ALONE)):
-        end = flat(arm.joint_step(p, pd, u, H, values))[0]
-        back = arm.joint_state(arm.step(arm.fk(p, pd, values), u, H, values), values, p)
-        np.testing.assert_allclose(flat(back)[0], end, atol=1e-10)
-
-
 def test_a_kick_takes_energy_and_rest_stays(arm: Robot) -> None:
     """Whatever the numbers are: light, steep, long steps, friction that falls to nothing within a step."""
     rng = np.random.default_rng(6)

@@ -12,7 +12,7 @@ import pytest
 from support.branching import branching
 from support.described import Described
 from support.maximal import Array, evaluate
-from support.maximal_steps import check_acceleration, follow, known_blocks
+from support.maximal_steps import check_acceleration, known_blocks
 from support.peer import Peer
 from support.programs import Programs
 from support.properties import Scene, properties_of
@@ -143,16 +143,6 @@ def test_a_wrench_of_zero_changes_no_bit(pushed: Described, plain: Described) ->
             given = {"xi": xi, "u": u, "h": H, "gravity": alpha[:3], **known}
             ends.append(evaluate(program, **{name: given[name] for name in program.inputs})["xi_next"])
         np.testing.assert_array_equal(*ends)
-
-
-def test_the_maximal_step_is_the_joint_step(pushed: Described) -> None:
-    """Along a swing under wrenches, with payload, springs and friction."""
-    values = wrenches(FRAMES) | {"payload.mass": 0.5, "payload.com.x": 0.1, "payload.com.z": -0.2}
-    values |= {"spring.stiffness.ja": 3.0, "friction.viscous.jb": 0.5, "friction.coulomb.jc": 0.3}
-    values |= {"friction.transition_velocity.jc": 0.1}
-    alpha = pushed.alpha.vector(values)
-    start, u = np.array([0.3, 0.1, -0.5, 0.4]), np.array([1.0, -2.0, 0.5, 0.3])
-    follow(pushed, alpha, start, np.zeros(4), u, 15, "under wrenches")
 
 
 @pytest.mark.parametrize(("solver", "sweeps"), [("paper_direct", 1), ("variational_gauss_seidel", 60)])

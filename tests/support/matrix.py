@@ -24,8 +24,8 @@ from support.programs import Programs
 from support.robots import call
 
 __all__ = [
-    "Case", "batches_are_rows", "derivatives_are_differences", "graphs_are_the_functions", "programs_are_the_functions",
-    "torques_come_back", "unrolled_is_the_step",
+    "Case", "batches_are_rows", "both_steps_are_one_map", "derivatives_are_differences", "graphs_are_the_functions",
+    "programs_are_the_functions", "torques_come_back", "unrolled_is_the_step",
 ]  # fmt: skip
 
 # The same formulas in another order; a step is solved to 1e-13 rad, its rate to 1e-13 rad / h.
@@ -54,7 +54,8 @@ class Case:
     """A robot, its alpha, rows of `p`, `pd`, `pdd`, `u` by name and of more that its functions take.
 
     `but`: how functions begin that are left to tests of their own; `derived`: whose derivatives are compared, None: all.
-    `sizes` of differences by inputs, and by entries of alpha as they begin, before those above; `model` for its programs.
+    `sizes` of differences by inputs, and by entries of alpha as they begin, before those above; `model` for its programs, those
+    of `programs` or all.
     """
 
     robot: Robot
@@ -65,6 +66,7 @@ class Case:
     sizes: Mapping[str, float] | None = None
     sizes_of_alpha: Mapping[str, float] | None = None
     model: Model | None = None
+    programs: tuple[str, ...] = ()
 
     @property
     def functions(self) -> Iterator[Function]:
@@ -122,6 +124,22 @@ def unrolled_is_the_step(case: Case) -> None:
     worst.close()
 
 
+def both_steps_are_one_map(case: Case) -> None:
+    """The converged step on maximal states, where there is one, and `joint_step`; springs are taken within half a turn."""
+    robot = case.robot
+    if "step" not in robot.functions:
+        return
+    alpha = case.given(robot.functions["step"])["alpha"]
+    near = 1.0 if robot.manifest.robot.loops else 0.5
+    p, pd = near * case.values["p"][:3], 0.3 * case.values["pd"][:3]
+    u = 0.1 * effort(robot) * case.values["u"][:3]
+    back = robot.joint_state(robot.step(robot.fk(p, pd, alpha), u, H, alpha), alpha, p)
+    for name, found, other in zip(("p", "pd"), back, robot.joint_step(p, pd, u, H, alpha), strict=True):
+        worst = Worst(f"{robot.name}: {name} of step against joint_step", STEP)
+        worst.see(found, other, "rows")
+        worst.close()
+
+
 def torques_come_back(case: Case, seed: int = 7, steps: int = 8) -> None:
     """A rollout's torques from its motion: where they are constant at every node; by every loss from every start."""
     robot, rng, alpha = case.robot, np.random.default_rng(seed), case.alpha
@@ -151,7 +169,9 @@ def programs_are_the_functions(case: Case) -> int:
     """C = SymPy's program in NumPy; how many functions have one."""
     assert case.model is not None
     programs = Programs(case.model)
-    compared = [f for f in case.functions if hasattr(programs, f.name)]
+    compared = [
+        f for f in case.functions if hasattr(programs, f.name) and f.name in (case.programs or case.robot.functions)
+    ]
     for f in compared:
         given = case.given(f)
         found = outputs(f, f(**given))

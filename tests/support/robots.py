@@ -15,7 +15,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from diffpbd.codegen.description.resolve import resolve, shipped_robots
+from diffpbd.codegen.description.resolve import resolve
 from diffpbd.codegen.generate import generate
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import Model, build
@@ -36,7 +36,6 @@ EVERYTHING: Mapping[str, Any] = {"functions": ("all",), "variants": ("published"
 """Options with which robots are generated for tests."""
 BY_VARIANT = {"wrench", "limits", "hold"}
 """Options that are tested with the published variants; with others the recipe's own is made alone."""
-GRAPHS_ONLY = tuple(name for name in shipped_robots() if name not in (*FULL, "baxter"))
 
 
 def generated(robot: str, **options: Any) -> Path:

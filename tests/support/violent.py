@@ -1,5 +1,5 @@
-"""Violent steps of seven robots, three of which bounce too, or have friction against turning: rates up to 20 and more, long
-steps, high friction, noise."""
+"""Violent steps of seven robots, three of which bounce too, or have friction against turning, and of capsules and boxes: rates
+up to 20 and more, long steps, high friction, noise."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ import numpy as np
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import SolverError
+from support.mechanisms import Mechanism
 from support.robots import CACHE, generated
+from support.shaped import alone, over, pair
 from support.step_judge import Judge
 
 STEPS = 20
@@ -22,7 +24,9 @@ CASES = {"rod": "C01-contact-half-turn", "quad": "C01-contact-half-turn", "tripl
          "weld4": "C03-weld-half-a-turn-off", "stops": "C04-start-outside-a-stop"}  # fmt: skip
 MASSES = {"stack 1:1000": 1000.0, "stack 1:3": 3.0}
 """Of the box on top over the one below."""
-SLIDES = {"rod": (0, 1), "stack": (0, 1, 3, 4), "quad": (0, 1, 2)}
+SLIDES = {"rod": (0, 1), "stack": (0, 1, 3, 4), "hit": (0, 1, 3, 4)} | dict.fromkeys(
+    ("quad", "cube", "rods", "edge"), (0, 1, 2)
+)
 Start = Callable[[Robot, np.random.Generator], tuple[Any, Any]]
 
 
@@ -59,9 +63,47 @@ def _stops(robot: Robot, rng: np.random.Generator) -> tuple[Any, Any]:
     return p, rng.standard_normal(robot.n) * 10 ** rng.uniform(-1, 1.7)
 
 
+SHAPED: dict[str, Callable[[], tuple[Mechanism, str]]] = {
+    "cube": lambda: alone("cube"),
+    "rods": lambda: over("rod", "rod"),
+    "edge": lambda: over("ball", "cube"),
+    "hit": lambda: (pair("rod", "ball", (("x", "z", "pitch"), ("x", "z")), place=(0.0, 0.0, 0.0), table=True), ""),
+}
+"""Robots of capsules and boxes: free ones over a table, a rod and a box that stands; a rod and a ball over a table."""
+
+
+SMALL = 0.2
+"""[1] Size of these over that of the others, by which their slides are slower."""
+
+
+def _above(robot: Robot, rng: np.random.Generator) -> tuple[Any, Any]:
+    """A free body just outside of what it touches, turned at random."""
+    q = rng.standard_normal(4)
+    p = np.r_[rng.uniform(-0.2, 0.2, 2), 1.0, q / np.linalg.norm(q)]
+    p[2] = _lowered(lambda z: float(np.min(robot.contact_gap(np.r_[p[:2], z, p[3:]]))), rng)
+    return p, rng.standard_normal(6) * np.r_[[SMALL] * 3, 1, 1, 1] * 10 ** rng.uniform(-1, 1.3)
+
+
+def _hit(robot: Robot, rng: np.random.Generator) -> tuple[Any, Any]:
+    """A ball over a rod over a table."""
+    p = np.r_[rng.uniform(-0.2, 0.2), 0.0, rng.uniform(-3, 3), rng.uniform(-0.3, 0.3), 2.0]
+    p[1] = _lowered(lambda z: float(np.min(robot.contact_gap(np.r_[p[0], z, p[2:]]))), rng, 1.0)
+    p[4] = _lowered(lambda z: float(np.min(robot.contact_gap(np.r_[p[:4], z]))), rng, 2.0)
+    return p, rng.standard_normal(5) * [SMALL, SMALL, 1, SMALL, SMALL] * 10 ** rng.uniform(-1, 1.3)
+
+
+def _lowered(gap: Callable[[float], float], rng: np.random.Generator, high: float = 1.0) -> float:
+    """The least height [m] below a free one at which nothing overlaps, and a little."""
+    low = -0.5
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if gap(middle) > 0.0 else (middle, high)
+    return high + 10.0 ** rng.uniform(-6, -1.5)
+
+
 STARTS: dict[str, Start] = {
     "rod": _rod, "stack 1:1000": _stack, "stack 1:3": _stack, "quad": _quad, "triple": _closed, "weld4": _closed,
-    "stops": _stops,
+    "stops": _stops, "cube": _above, "rods": _above, "edge": _above, "hit": _hit,
 }  # fmt: skip
 BOUNCING = " bouncing"
 """Ends the name of a kind whose contacts give a share of the rate back, drawn anew for every start."""
@@ -93,6 +135,11 @@ def robot_of(kind: str, shared: Path) -> Robot:
     name = kind.split()[0]
     if kind.endswith((BOUNCING, TURNING)):
         return _with_more(kind, shared)
+    if kind in SHAPED:
+        folder = CACHE / "violent"
+        folder.mkdir(parents=True, exist_ok=True)
+        mechanism, line = SHAPED[kind]()
+        return load(generated(str(mechanism.write(folder, kind, line)), functions=("joint_step",)))
     if name != "stack":
         return load(generated(str(shared / "cases" / CASES[kind] / f"{name}.toml"), functions=("joint_step",)))
     folder, ratio = CACHE / "violent" / f"stack_{int(MASSES[kind])}", MASSES[kind]
@@ -149,7 +196,7 @@ def counted(kind: str, robot: Robot, steps: int, seed: int = 0) -> Count:
             continue
         U = rng.standard_normal((STEPS, n)) * TORQUE.get(kind.split()[0], 0.0)
         U[:, : len(p) - n and 6] = 0.0  # none on a floating base
-        judge = Judge(robot, turning, alpha, [friction] * len(names), bool(bouncing))
+        judge = Judge(robot, turning, alpha, [friction] * len(robot.manifest.robot.contacts), bool(bouncing))
         _roll(robot, judge, (p, pd, U, h, alpha), count)
     return count
 

@@ -261,8 +261,8 @@ int contact_joint_state_work_size(void);
  *   in[4]  alpha (40 x 1) [see alpha] 
  *   in[5]  p_next (3 x 1) [rad (m where prismatic)] joints, base to tip
  *   in[6]  pd_next (3 x 1) [rad/s (m/s where prismatic)] joints, base to tip
- *   in[7]  contact_impulse (3 x 1) [N·s] contact by contact: the normal one, then along two tangents; the normal one alone without friction
- *   in[8]  contact_impulse_next (3 x 1) [N·s] of the rate stage; contact by contact: the normal one, then along two tangents; the normal one alone without friction
+ *   in[7]  contact_impulse (3 x 1) [N·s] contact by contact: the normal one, then along two tangents; the normal one alone without friction; last those of torsional and of rolling friction, over their coefficients
+ *   in[8]  contact_impulse_next (3 x 1) [N·s] of the rate stage; contact by contact: the normal one, then along two tangents; the normal one alone without friction; last those of torsional and of rolling friction, over their coefficients
  *   out[0] pose_residual (6 x 1) [kg·m^2 (kg·m), m or 1, N·s] momenta times h, rows of loops, of limits, contacts as contact_impulse
  *   out[1] rate_residual (6 x 1) [kg·m^2 (kg·m), m/s or 1/s, N·s] momenta times h, rates of loops, rows of limits, contacts as contact_impulse
  */
@@ -597,8 +597,8 @@ int contact_rollout_work_size(int steps);
  *   out[0] P (3 x N+1) [rad (m where prismatic)] joints, base to tip
  *   out[1] PD (3 x N+1) [rad/s (m/s where prismatic)] joints, base to tip
  *   out[2] counters (5 x N) [1] a column a step: iterations of pose and rate stage, level of either (0: at the final slip, 1: slip fell, 2: by more), evaluations of both
- *   out[3] contact_impulse (3 x N) [N·s] contact by contact: the normal one, then along two tangents; the normal one alone without friction
- *   out[4] contact_impulse_next (3 x N) [N·s] of the rate stage; contact by contact: the normal one, then along two tangents; the normal one alone without friction
+ *   out[3] contact_impulse (3 x N) [N·s] contact by contact: the normal one, then along two tangents; the normal one alone without friction; last those of torsional and of rolling friction, over their coefficients
+ *   out[4] contact_impulse_next (3 x N) [N·s] of the rate stage; contact by contact: the normal one, then along two tangents; the normal one alone without friction; last those of torsional and of rolling friction, over their coefficients
  */
 int contact_rollout_impulses(int steps, const double *const *in, double *const *out, double *work);
 int contact_rollout_impulses_work_size(int steps);
@@ -655,8 +655,9 @@ long contact_map(contact_function fn, int n_in, const int *in_size, const double
                      const int *out_size, double *const *out, long rows, double *work);
 
 /* The instruction sets in use: "portable", whose results have the same bits with every compiler and processor, "x86-64-v3" (AVX2
- * and FMA) or "x86-64-v4" (AVX-512F and VL beside them). It is the last of them that compiler and processor have, or what the
- * environment variable DIFFPBD_PATH names, read at the first call; a name that is not to be had means "portable".
+ * and FMA), "x86-64-v4" (AVX-512F and VL beside them) or, on aarch64, "neon" (with FMA). It is the last of them that compiler and
+ * processor have, or what the environment variable DIFFPBD_PATH names, read at the first call; a name that is not to be had means
+ * "portable".
  * set_path chooses another for all threads; 1: it is not to be had here. */
 const char *contact_path(void);
 int contact_set_path(const char *name);

@@ -627,8 +627,9 @@ long loop_map(loop_function fn, int n_in, const int *in_size, const double *cons
                      const int *out_size, double *const *out, long rows, double *work);
 
 /* The instruction sets in use: "portable", whose results have the same bits with every compiler and processor, "x86-64-v3" (AVX2
- * and FMA) or "x86-64-v4" (AVX-512F and VL beside them). It is the last of them that compiler and processor have, or what the
- * environment variable DIFFPBD_PATH names, read at the first call; a name that is not to be had means "portable".
+ * and FMA), "x86-64-v4" (AVX-512F and VL beside them) or, on aarch64, "neon" (with FMA). It is the last of them that compiler and
+ * processor have, or what the environment variable DIFFPBD_PATH names, read at the first call; a name that is not to be had means
+ * "portable".
  * set_path chooses another for all threads; 1: it is not to be had here. */
 const char *loop_path(void);
 int loop_set_path(const char *name);

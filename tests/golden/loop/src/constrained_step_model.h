@@ -25,6 +25,9 @@
 #define TOUCHES 0
 #define ROUGH_ANY 0
 #define ROUGH_ALL 1
+#define TURNED 0
+#define SPUN 0
+#define ROLLED 0
 #define SLACK 0
 #define LAGGING 0
 #define STRAIGHT 1
