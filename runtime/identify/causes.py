@@ -177,7 +177,8 @@ def _columns(robot: Robot, s: Samples, point: Point, predicted: FloatArray, own:
         return np.asarray(terms @ point.phi[: terms.shape[-1]], dtype=np.float64)
 
     plain = torque(s.q, s.ddq) if open_tree else np.zeros_like(s.q)
-    signs = [_presliding(s, way) for way in PRESLIDING]
+    turns = np.stack([design.turned(q, PRESLIDING) for q in s.q.T], axis=1)
+    signs = [turns[..., k] for k in range(len(PRESLIDING))]
     rigid = own[..., : LINK_COLUMNS * len(robot.links)] @ point.phi[: LINK_COLUMNS * len(robot.links)]
     slope = np.gradient(predicted, 1.0 / s.rate, axis=0)
     for joint in sensed(robot):
@@ -201,13 +202,3 @@ def _columns(robot: Robot, s: Samples, point: Point, predicted: FloatArray, own:
     yield s.smooth(plain - torque(s.q, np.zeros_like(s.ddq))) if open_tree else nothing
     if "payload.mass" in robot.alpha.names:
         yield of_alpha("payload.mass")
-
-
-def _presliding(s: Samples, way: float) -> FloatArray:
-    """The state (samples, n) [1] of Dahl's friction: it turns to the sign of the rate over a `way` [rad or m]."""
-    moved = np.diff(s.q, axis=0)
-    keep, goal = np.exp(-np.abs(moved) / way), np.sign(moved)
-    state = np.zeros_like(s.q)
-    for k in range(len(moved)):
-        state[k + 1] = goal[k] + (state[k] - goal[k]) * keep[k]
-    return state

@@ -24,7 +24,7 @@ from diffpbd.runtime.model.robot import Robot
 
 __all__ = [
     "KINDS", "LINK_COLUMNS", "BoolArray", "Condensed", "Design", "Point", "build", "columns_of_joint_kind", "condense",
-    "every_joint", "moving", "terms_of_tree",
+    "coulomb_columns", "every_joint", "moving", "terms_of_tree", "turned",
 ]  # fmt: skip
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -40,6 +40,24 @@ def columns_of_joint_kind(robot: Robot, kind: str) -> range:
     count = len(robot.links)  # each is moved by a joint of its own, which may follow another
     start = LINK_COLUMNS * count + KINDS.index(kind) * count
     return range(start, start + count)
+
+
+def coulomb_columns(robot: Robot, kind: str = KINDS[0]) -> list[int]:
+    """Columns of `torque_terms` (n,) of Coulomb's friction of the robot's coordinates, or of another `kind`."""
+    own, every = columns_of_joint_kind(robot, kind), every_joint(robot)
+    return [own[every.index(joint)] if joint in every else -1 for joint in robot.joints]
+
+
+def turned(p: FloatArray, ways: Sequence[float] | FloatArray) -> FloatArray:
+    """The state (samples, ways) [1] of Dahl's friction of a joint with positions p (samples,): it turns to the sign of the rate
+    over a way [rad or m]; it begins between both."""
+    moved, state = np.diff(p), np.zeros((len(p), len(ways)))
+    side, path = np.sign(moved), np.concatenate([[0.0], np.cumsum(np.abs(moved))])
+    turns = np.flatnonzero(np.diff(side)) + 1
+    for a, b in zip([0, *turns.tolist()], [*turns.tolist(), len(moved)], strict=True):  # between reversals
+        faded = np.exp(-(path[a + 1 : b + 1, None] - path[a]) / np.asarray(ways))
+        state[a + 1 : b + 1] = side[a] + (state[a] - side[a]) * faded
+    return state
 
 
 def every_joint(robot: Robot) -> tuple[str, ...]:
@@ -110,6 +128,14 @@ class Point:
     varying: BoolArray
     outer: Outer
     levers: Sequence[Lever] = ()
+    presliding: tuple[float, ...] = ()
+    """[rad or m] Ways (n,) over which Coulomb's friction turns, zero where it does so at once; none: nowhere."""
+
+    def remembered(self, robot: Robot, samples: Samples) -> dict[tuple[int, int], FloatArray]:
+        """By joint and column of φ, columns (samples,) of friction with memory, in place of Coulomb's."""
+        columns = coulomb_columns(robot) if any(self.presliding) else []
+        ways = zip(columns, self.presliding, strict=False)
+        return {(j, c): turned(samples.q[:, j], [way])[:, 0] for j, (c, way) in enumerate(ways) if way}
 
 
 def terms_of_tree(robot: Robot, samples: Samples, point: Point) -> FloatArray:
@@ -120,6 +146,8 @@ def terms_of_tree(robot: Robot, samples: Samples, point: Point) -> FloatArray:
         for lever, block in zip(point.levers, blocks, strict=True):
             block[:, lever.at] = lever.columns(robot, samples.q[:, lever.at], point.alpha)
         terms = np.concatenate([terms, *blocks], axis=-1)
+    for (j, column), own in point.remembered(robot, samples).items():
+        terms[:, j, column] = own
     return terms
 
 
@@ -166,9 +194,12 @@ def _in_pieces(
     recording would take many times what those do."""
     kept, rest, p = np.flatnonzero(point.varying), np.where(point.varying, 0.0, point.phi), samples.p
     terms, still = np.empty((*samples.q.shape, kept.size)), np.empty(samples.q.shape)
+    remembered = point.remembered(robot, samples)
     for a in range(0, len(p), ROWS):
         rows = slice(a, a + ROWS)
         part = np.asarray(robot.torque_terms(p[rows], samples.dq[rows], samples.ddq[rows], point.alpha))
+        for (j, column), own in remembered.items():
+            part[:, j, column] = own[rows]
         terms[rows], still[rows] = part[..., kept], part @ rest
     return kept, terms, still
 

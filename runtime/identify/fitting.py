@@ -137,7 +137,7 @@ def _designs(
 
 def _point(question: Question, unknowns: Unknowns, outer: Outer, x: FloatArray, varying: BoolArray) -> design.Point:
     alpha, full = outer.alpha(question.robot, question.base), _finite(unknowns.alpha_at(x), question.base)
-    return design.Point(alpha, full, unknowns.phi_at(x), varying, outer, question.levers)
+    return design.Point(alpha, full, unknowns.phi_at(x), varying, outer, question.levers, question.presliding)
 
 
 def _condensed(designs: Sequence[Design]) -> Condensed:

@@ -27,7 +27,7 @@ from diffpbd.runtime.identify.fitting import Fitted
 from diffpbd.runtime.identify.solving import Question
 from diffpbd.runtime.identify.standin import with_friction
 
-__all__ = ["choose"]
+__all__ = ["KINDS_OF_MOTION", "WORSE", "better", "by_position", "choose", "parts_of", "solved", "triangle"]
 
 PARTS = 6
 """[1] Parts of the recordings that are left out in turn, at least: fewer recordings are cut."""
@@ -141,8 +141,7 @@ def _joint(question: Question, designs: Sequence[Design], phi: FloatArray, j: in
     where = {kind: int(np.searchsorted(columns, at[kind])) if at[kind] in columns else None for kind in at}
     if where["coulomb"] is None:
         return None
-    cuts = -(-PARTS // len(designs))
-    triangles, rows, blocks = [], [], []
+    blocks, weights = [], []
     for d in designs:
         v = d.samples.dq[:, j : j + 1]
         side = np.tanh(v / width)
@@ -154,18 +153,30 @@ def _joint(question: Question, designs: Sequence[Design], phi: FloatArray, j: in
         block[:, -1] = d.targets[:, j] - d.matrices[j][:, ~mine] @ phi[d.columns[j][~mine]]
         weight = np.ones(len(block)) if d.weights is None else d.weights[:, j]
         blocks.append(block * np.sqrt(weight[:, None]))
-        for part in np.array_split(np.arange(len(block)), cuts):
+        weights.append(weight)
+    triangles, rows = parts_of(blocks, weights)
+    if triangles is None:
+        return None
+    kinds = dict(by_position(question.robot.joints, designs, np.vstack(blocks)))
+    return _Joint(triangles, rows, columns.size, where["coulomb"], where["viscous"], velocities, kinds)
+
+
+def parts_of(
+    blocks: Sequence[FloatArray], weights: Sequence[FloatArray]
+) -> tuple[list[FloatArray] | None, FloatArray]:  # fmt: skip
+    """Triangles of the parts that are left out in turn, of weighted rows a recording, and their sums of weights; none where
+    the parts are too few."""
+    triangles, rows = [], []
+    for block, weight in zip(blocks, weights, strict=True):
+        for part in np.array_split(np.arange(len(block)), -(-PARTS // len(blocks))):
             part = part[weight[part] > 0.0]
             if len(part) > block.shape[1]:
-                triangles.append(_triangle(block[part] * np.sqrt(weight[part, None])))
+                triangles.append(triangle(block[part]))
                 rows.append(float(weight[part].sum()))
-    if len(triangles) < PARTS:
-        return None
-    kinds = dict(_by_position(question.robot.joints, designs, np.vstack(blocks)))
-    return _Joint(triangles, np.array(rows), columns.size, where["coulomb"], where["viscous"], velocities, kinds)
+    return (triangles if len(triangles) >= PARTS else None), np.array(rows)
 
 
-def _by_position(
+def by_position(
     joints: Sequence[str], designs: Sequence[Design], block: FloatArray
 ) -> Iterator[tuple[str, list[FloatArray]]]:
     """Of joints that tell kinds of motion apart, the triangles of rows by thirds of its positions."""
@@ -174,7 +185,7 @@ def _by_position(
         third = np.searchsorted(np.quantile(own, np.arange(1, KINDS_OF_MOTION) / KINDS_OF_MOTION), own)
         parts = [block[third == k] for k in range(KINDS_OF_MOTION)]
         if min(int(part.any(axis=1).sum()) for part in parts) > block.shape[1]:
-            yield joint, [_triangle(part) for part in parts]
+            yield joint, [triangle(part) for part in parts]
 
 
 def _judged(own: _Joint, unit: str) -> tuple[tuple[str, ...], float, str]:
@@ -182,19 +193,19 @@ def _judged(own: _Joint, unit: str) -> tuple[tuple[str, ...], float, str]:
     count = len(own.triangles)
     errors = np.zeros((len(CANDIDATES), count))
     for k in range(count):
-        others = _triangle(np.vstack([*own.triangles[:k], *own.triangles[k + 1 :]]))
+        others = triangle(np.vstack([*own.triangles[:k], *own.triangles[k + 1 :]]))
         for row, laws in enumerate(CANDIDATES.values()):
             left = own.triangles[k] @ _fit(own, others, laws)[0]
             errors[row, k] = np.linalg.norm(left) / np.sqrt(own.rows[k])
-    whole = _triangle(np.vstack(own.triangles))
+    whole = triangle(np.vstack(own.triangles))
     velocity = _fit(own, whole, CANDIDATES["both"])[1]
     scores = dict(zip(CANDIDATES, np.log(np.maximum(errors, np.finfo(float).tiny)), strict=True))
     raised = {name: _raised(own, laws) for name, laws in CANDIDATES.items() if laws}
     fair = {name for name, (change, _) in raised.items() if change <= WORSE}
     singles: list[str] = [name for name in ("asymmetric", "stribeck") if name in fair] or ["plain"]
     single = min(singles, key=lambda name: float(scores[name].mean()))
-    best = single if _better(scores[single], scores["plain"]) else "plain"
-    if "both" in fair and _better(scores["both"], scores[best]) and _better(scores["both"], scores[single]):
+    best = single if better(scores[single], scores["plain"]) else "plain"
+    if "both" in fair and better(scores["both"], scores[best]) and better(scores["both"], scores[single]):
         best = "both"
     if best == "stribeck":
         velocity = _fit(own, whole, CANDIDATES[best])[1]
@@ -202,7 +213,7 @@ def _judged(own: _Joint, unit: str) -> tuple[tuple[str, ...], float, str]:
     for name in list(CANDIDATES)[1:]:
         change = scores[name] - scores["plain"]
         text = f"{name} {100.0 * np.expm1(change.mean()):+.2g} ± {100.0 * change.std(ddof=1) / np.sqrt(count):.2g} %"
-        if name not in fair and _better(scores[name], scores["plain"]):
+        if name not in fair and better(scores[name], scores["plain"]):
             text += f" but {100.0 * raised[name][0]:+.2g} % on a third of {raised[name][1]}'s positions left out"
         told.append(text)
     at = f" at {velocity:.3g} {unit}/s" if "stribeck" in CANDIDATES[best] else ""
@@ -221,7 +232,7 @@ def _raised(own: _Joint, laws: Sequence[str]) -> tuple[float, str]:
     worst = (-1.0, "")
     for joint, parts in own.kinds.items():
         for k, left_out in enumerate(parts):
-            others = _triangle(np.vstack([*parts[:k], *parts[k + 1 :]]))
+            others = triangle(np.vstack([*parts[:k], *parts[k + 1 :]]))
             plain, longer = (np.linalg.norm(left_out @ _fit(own, others, law)[0]) for law in ((), laws))
             worst = max(worst, (float(longer / max(plain, np.finfo(float).tiny)) - 1.0, joint))
     return worst
@@ -230,16 +241,16 @@ def _raised(own: _Joint, laws: Sequence[str]) -> tuple[float, str]:
 def _fit(own: _Joint, triangle: FloatArray, laws: Sequence[str]) -> tuple[FloatArray, float]:
     """By the law that explains a triangle best: coefficients of the triangle's columns, −1 last, and the Stribeck velocity."""
     kept = own.columns(laws)
-    best, velocity = _solved(triangle, kept, own.least(laws, kept.shape[1])), float(own.velocities[-1])
+    best, velocity = solved(triangle, kept, own.least(laws, kept.shape[1])), float(own.velocities[-1])
     for k, value in enumerate(own.velocities if "stribeck" in laws else ()):
         more = np.hstack([kept, np.eye(len(kept))[:, own.plain + 2 + k : own.plain + 3 + k]])
-        found = _solved(triangle, more, own.least(laws, more.shape[1]))
+        found = solved(triangle, more, own.least(laws, more.shape[1]))
         if np.linalg.norm(triangle @ found) < np.linalg.norm(triangle @ best):
             best, velocity = found, float(value)
     return best, velocity
 
 
-def _solved(triangle: FloatArray, columns: FloatArray, least: FloatArray) -> FloatArray:
+def solved(triangle: FloatArray, columns: FloatArray, least: FloatArray) -> FloatArray:
     """Bounded least squares, as coefficients of the triangle's columns with −1 for what is explained."""
     A, y = triangle @ columns, triangle[:, -1]
     size = np.linalg.norm(A, axis=0)
@@ -250,11 +261,12 @@ def _solved(triangle: FloatArray, columns: FloatArray, least: FloatArray) -> Flo
     return found
 
 
-def _triangle(rows: FloatArray) -> FloatArray:
+def triangle(rows: FloatArray) -> FloatArray:
+    """Rows condensed to as many as columns, of the same norm along every combination."""
     return np.asarray(np.linalg.qr(rows, mode="r"), dtype=np.float64)
 
 
-def _better(score: FloatArray, than: FloatArray) -> bool:
+def better(score: FloatArray, than: FloatArray) -> bool:
     """Whether logarithms of errors are lower by `WORTH`, and by more than chance makes them."""
     change = score - than
     error = change.std(ddof=1) / np.sqrt(len(change))

@@ -164,6 +164,8 @@ class Identification:
     base: tuple[Estimate, ...] = ()
     """Combinations of inertial parameters that the recordings determine, where whole bodies were fitted."""
     essential: Essential | None = None
+    presliding: Mapping[str, float] = field(default_factory=dict)
+    """[rad or m] By joint whose friction has memory in this fit: the way over which it turns."""
     left_out: dict[str, float] | None = None
     """[N·m or N] By joint: mean RMSE on each recording with the parameters of all others, where that was asked for."""
     torques: tuple[Torques, ...] = ()
@@ -206,6 +208,8 @@ class Identification:
             data["base_parameters"] = {e.name: {"value": e.value, "std": e.std, "unit": e.unit} for e in self.base}
         if own := self.essential:
             data["essential_parameters"] = {e.name: {"value": e.value, "std": e.std, "unit": e.unit} for e in own.kept}
+        if self.presliding:
+            data["presliding"] = dict(self.presliding)
         if sensor:
             data["sensor"] = sensor
         if self.generate is not None:

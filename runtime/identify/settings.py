@@ -15,7 +15,7 @@ __all__ = ["FORMS", "FRICTION_MODELS", "LOSSES", "RESIDUALS", "STANDSTILL", "Set
 FORMS = ("torque", "shooting", "simultaneous", "didim")
 LOSSES = ("squares", "huber")
 STANDSTILL = ("keep", "auto")
-FRICTION_MODELS = ("plain", "auto")
+FRICTION_MODELS = ("plain", "auto", "dahl")
 RESIDUALS = ("auto", "position", "torque")
 MOST_STARTS = 1000
 
@@ -54,7 +54,7 @@ class Settings:
     )  # fmt: skip
     friction_model: str = option(
         "Law of friction by joint: viscous and Coulomb's, or chosen by cross-validation with asymmetry and Stribeck's part "
-        "(torque form).", FRICTION_MODELS[0], choices=FRICTION_MODELS,
+        "(auto) or with memory (dahl; for this fit alone); torque form.", FRICTION_MODELS[0], choices=FRICTION_MODELS,
     )  # fmt: skip
     instruments: float | None = option(
         "Instrumental variables: columns of the motion by positions alone below this frequency; tests whether noise of the "
@@ -99,7 +99,7 @@ class Settings:
             ("--leave-one-out", self.cross_validate, "torque"),
             ("--loss huber", self.huber, "torque"),
             ("--standstill auto", self.standstill != STANDSTILL[0], "torque"),
-            ("--friction-model auto", self.friction_model != FRICTION_MODELS[0], "torque"),
+            (f"--friction-model {self.friction_model}", self.friction_model != FRICTION_MODELS[0], "torque"),
             ("--instruments", self.instruments is not None, "torque"),
             ("--essential", self.essential, "torque"),
             ("--total-mass", self.total_mass is not None, "torque"),

@@ -42,7 +42,7 @@ UNEVEN = 0.1
 class Question:
     """What every solve has in common: the entries of `selection`, the others at `base`, the weight of the `prior`, whether the
     loss is Huber's, the robot's lever springs over the recorded angles, and below how many transition velocities a joint's
-    samples are left out (`standstill`)."""
+    samples are left out (`standstill`); over which ways [rad or m] friction turns (`presliding`, none: at once)."""
 
     robot: Robot
     selection: Selection
@@ -51,6 +51,12 @@ class Question:
     huber: bool
     levers: tuple[Lever, ...] = ()
     standstill: float = 0.0
+    presliding: tuple[float, ...] = ()
+
+    @property
+    def ways(self) -> dict[str, float]:
+        """Of joints whose friction has memory, over which way it turns [rad or m]."""
+        return {j: way for j, way in zip(self.robot.joints, self.presliding, strict=False) if way}
 
     @property
     def transitions(self) -> FloatArray:

@@ -11,6 +11,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.identify import (
+    dahl,
     didim,
     essential,
     friction_choice,
@@ -92,6 +93,8 @@ def fit_torques(
     if settings.friction_model == "auto":
         question = friction_choice.choose(question, fit_rounds(question, train, say), say)
         robot, base = question.robot, question.base
+    if settings.friction_model == "dahl":
+        question = dahl.choose(question, fit_rounds(question, train, say), say)
     question, free = statements.applied(question, train, say)
     tried: list[End] = []
     if settings.starts > 1:
@@ -115,7 +118,7 @@ def fit_torques(
         robot, base, solved, errors, validate=validation, processing=train[0].processing, left_out=left_out
     )
     sought = essential.essential(fitted, x, tested, say) if settings.essential else None
-    return replace(found, generate=needed(robot), essential=sought)
+    return replace(found, generate=needed(robot), essential=sought, presliding=question.ways)
 
 
 def _question(
@@ -155,12 +158,13 @@ def _solved(
     notes += _one_long_error(found, fitted.designs)
     deviations = {name: s for name, s in found.deviations.items() if name not in {item.name for item in moving}}
     more, verdict = _examined(fitted, x, found)
+    withheld = {**verdict.withheld, **_of_memory(question)}
     notes += more
     by_label = {unknowns.labels[k]: side for k, side in bounds.items()}
     solved = Solved(
         values=unknowns.values_at(x),
         deviations=deviations,
-        withheld={name: why for name, why in verdict.withheld.items() if name in deviations},
+        withheld={name: why for name, why in withheld.items() if name in deviations},
         bounds=by_label,
         lost=(*found.lost, *moving),
         correlations=found.correlations,
@@ -174,6 +178,12 @@ def _solved(
         base=tuple(replace(e, std=None) if e.name in verdict.withheld else e for e in found.base),
     )
     return solved, x
+
+
+def _of_memory(question: Question) -> dict[str, str]:
+    """Friction whose deviation does not hold that of the way over which it turns."""
+    why = "its standard deviation depends on the way over which this friction turns, which has none"
+    return {f"friction.{kind}.{joint}": why for joint in question.ways for kind in ("coulomb", "viscous")}
 
 
 def _examined(fitted: Fitted, x: FloatArray, found: Statistics) -> tuple[list[str], specification.Verdict]:

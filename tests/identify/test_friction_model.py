@@ -18,7 +18,7 @@ from support.sled import law
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.identify import Identification, Settings, identify
-from diffpbd.runtime.identify.friction_choice import CHANCE, WORTH, _better
+from diffpbd.runtime.identify.friction_choice import CHANCE, WORTH, better
 from diffpbd.runtime.identify.standin import StandIn, with_friction
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.logs.processing import Processing, process
@@ -159,17 +159,17 @@ def test_friction_never_pushes() -> None:
 def test_better_is_worth_it_and_no_chance() -> None:
     than, wobble = np.zeros(8), np.array([1.0, -1.0] * 4)
     for share, yes in ((WORTH * 1.01, True), (WORTH * 0.99, False)):
-        assert _better(than + np.log1p(-share), than) is yes
+        assert better(than + np.log1p(-share), than) is yes
     limit = 2.998 * 0.1 * np.sqrt(8 / 7) / np.sqrt(8)  # Student's t of 7 degrees at 99 %, times the standard error
     assert pytest.approx(0.01) == CHANCE
     for mean, yes in ((1.01 * limit, True), (0.99 * limit, False)):
-        assert _better(than - mean + 0.1 * wobble, than) is yes
+        assert better(than - mean + 0.1 * wobble, than) is yes
 
 
 def test_what_does_not_go() -> None:
     with pytest.raises(InputError, match="--friction-model auto is an option of --form torque"):
         Settings(form="shooting", friction_model="auto")
-    with pytest.raises(InputError, match="--friction-model: expected plain or auto, found 'dry'"):
+    with pytest.raises(InputError, match="--friction-model: expected plain or auto or dahl, found 'dry'"):
         Settings(friction_model="dry")
     run = process("run", log([NONE, NONE], seconds=2.0), Processing(cutoff=None))
     with pytest.raises(InputError, match="--fit names no Coulomb friction"):

@@ -1,0 +1,172 @@
+"""Friction with memory along a recorded motion: Dahl's law, and which joints have it, told by recordings that are left out.
+
+After a reversal friction turns from one side to the other over a way s: z' = ṗ/s (1 − z sign ṗ), the torque is Coulomb's
+times z (Dahl 1968; LuGre's law where its bristles' damping is in the viscous part). Along a motion that is known z depends on
+s alone, exactly so between samples where the joint does not turn back: z goes to ±1 by exp(−|Δp|/s). So z stands in the
+place of the sign of the rate in Coulomb's column, and s is chosen from a table: small ways are Coulomb's law itself.
+
+A joint has memory where, on the recordings that are left out in turn, the error falls by what a longer law has to take away
+(`friction_choice.py`), and rises on no third of any joint's positions that is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.identify.design import LINK_COLUMNS, Design, coulomb_columns, turned
+from diffpbd.runtime.identify.fitting import Fitted
+from diffpbd.runtime.identify.friction_choice import (
+    KINDS_OF_MOTION,
+    WORSE,
+    better,
+    by_position,
+    parts_of,
+    solved,
+    triangle,
+)
+from diffpbd.runtime.identify.solving import Question
+
+__all__ = ["WAYS", "choose"]
+
+WAYS: Final = tuple(float(way) for way in np.geomspace(0.001, 0.25, 13))
+"""[rad or m] Ways tried, a factor of 1.6 apart: published ones of gears are from a hundredth to a tenth."""
+
+FINER: Final = (1.6, 1.08)
+"""[1] About a chosen way, most and least of the next tables: to one per cent in the end."""
+
+
+@dataclass(frozen=True)
+class _Joint:
+    """Triangles of [own columns, one of z a way, torque] of every part with its weight of rows, and of every third of each
+    joint's positions; `coulomb` and what else brakes are places of own columns."""
+
+    triangles: Sequence[FloatArray]
+    rows: FloatArray
+    ways: tuple[float, ...]
+    count: int
+    coulomb: int
+    braking: Sequence[int]
+    kinds: Mapping[str, Sequence[FloatArray]]
+
+    def fit(self, whole: FloatArray, memory: bool) -> tuple[FloatArray, float]:
+        """Coefficients of the triangle's columns, −1 last, and the way; the best of all ways, with or without memory."""
+        best, found = self._by(whole, None), 0.0
+        for k, way in enumerate(self.ways if memory else ()):
+            own = self._by(whole, k)
+            if np.linalg.norm(whole @ own) < np.linalg.norm(whole @ best):
+                best, found = own, way
+        return best, found
+
+    def _by(self, whole: FloatArray, way: int | None) -> FloatArray:
+        kept = np.eye(whole.shape[1])[:, : self.count]
+        if way is not None:
+            kept[self.coulomb, self.coulomb], kept[self.count + way, self.coulomb] = 0.0, 1.0
+        least = np.full(self.count, -np.inf)
+        least[list(self.braking)] = 0.0
+        return solved(whole, kept, least)
+
+
+def choose(question: Question, fitted: Fitted, say: Callable[[str], None] = lambda _line: None) -> Question:
+    """The question with the ways of the joints that have memory, and a sentence a joint on why. `fitted` is the plain fit."""
+    robot, selection = question.robot, question.selection
+    wanted = [j for j in robot.joints if f"friction.coulomb.{j}" in selection.names]
+    if not wanted:
+        raise InputError("--friction-model dahl: --fit names no Coulomb friction; for example --fit friction.")
+    if robot.manifest.robot.mimics or robot.manifest.robot.loops:
+        raise InputError(
+            f"--friction-model dahl: {robot.name} has joints that follow others, whose friction is felt elsewhere."
+        )
+    say("Choosing joints whose friction has memory")
+    phi, ways, notes = fitted.unknowns.phi_at(fitted.x), np.zeros(robot.n), []
+    for joint in wanted:
+        j, unit = robot.joints.index(joint), robot.manifest.robot.joints[robot.joints.index(joint)].unit
+        own = _joint(question, fitted.designs, phi, j)
+        if own is None:
+            notes.append(f"Friction of {joint}: plain; it hardly moves, or too little was recorded to tell")
+            continue
+        ways[j], text = _judged(own, unit)
+        for ratio in FINER if ways[j] else ():
+            near = np.geomspace(ways[j] / ratio, ways[j] * ratio, len(WAYS))
+            own = _joint(question, fitted.designs, phi, j, near)
+            ways[j] = own.fit(triangle(np.vstack(own.triangles)), memory=True)[1] if own else ways[j]
+        notes.append(f"Friction of {joint}: {text}")
+    chosen = replace(selection, notes=(*selection.notes, *notes))
+    return replace(question, selection=chosen, presliding=tuple(ways.tolist()))
+
+
+def _joint(
+    question: Question, designs: Sequence[Design], phi: FloatArray, j: int, ways: Sequence[float] | FloatArray = WAYS
+) -> _Joint | None:
+    """What there is to tell of joint j; None where the parts are too few."""
+    robot = question.robot
+    bodies, at = LINK_COLUMNS * len(robot.links), coulomb_columns(robot)[j]
+    columns = np.unique(np.concatenate([d.columns[j] for d in designs]))
+    columns = columns[columns >= bodies]
+    if at not in columns:
+        return None
+    names = _braking(question, j)
+    blocks, weights = [], []
+    for d in designs:
+        mine = np.isin(d.columns[j], columns)
+        block = np.zeros((len(d.targets), columns.size + len(ways) + 1))
+        block[:, np.searchsorted(columns, d.columns[j][mine])] = d.matrices[j][:, mine]
+        block[:, columns.size : -1] = d.samples.smooth(turned(d.samples.q[:, j], ways))
+        block[:, -1] = d.targets[:, j] - d.matrices[j][:, ~mine] @ phi[d.columns[j][~mine]]
+        weight = np.ones(len(block)) if d.weights is None else d.weights[:, j]
+        blocks.append(block * np.sqrt(weight[:, None]))
+        weights.append(weight)
+    triangles, rows = parts_of(blocks, weights)
+    if triangles is None:
+        return None
+    coulomb = int(np.searchsorted(columns, at))
+    braking = [int(np.searchsorted(columns, k)) for k in names if k in columns]
+    kinds = dict(by_position(robot.joints, designs, np.vstack(blocks)))
+    return _Joint(triangles, rows, tuple(float(way) for way in ways), columns.size, coulomb, braking, kinds)
+
+
+def _braking(question: Question, j: int) -> tuple[int, ...]:
+    """Columns of φ of joint j that brake: Coulomb's and viscous friction."""
+    robot = question.robot
+    return coulomb_columns(robot)[j], coulomb_columns(robot, "friction.viscous")[j]
+
+
+def _judged(own: _Joint, unit: str) -> tuple[float, str]:
+    """The way, zero where friction is plain, and the errors in words."""
+    errors = np.zeros((2, len(own.triangles)))
+    for k, left_out in enumerate(own.triangles):
+        others = triangle(np.vstack([*own.triangles[:k], *own.triangles[k + 1 :]]))
+        for row, memory in enumerate((False, True)):
+            errors[row, k] = np.linalg.norm(left_out @ own.fit(others, memory)[0]) / np.sqrt(own.rows[k])
+    plain, dahl = np.log(np.maximum(errors, np.finfo(float).tiny))
+    way = own.fit(triangle(np.vstack(own.triangles)), memory=True)[1]
+    raised, where = _raised(own)
+    change = dahl - plain
+    told = f"{100.0 * np.expm1(change.mean()):+.2g} ± {100.0 * change.std(ddof=1) / np.sqrt(len(change)):.2g} %"
+    said = f"errors on {len(change)} parts of the recordings left out in turn change by {told}"
+    if way == own.ways[-1]:
+        return (
+            0.0,
+            f"plain; memory would be over {way:.2g} {unit} or more, which is another effect than presliding; {said}",
+        )
+    if way and better(dahl, plain):
+        if raised <= WORSE:
+            return way, f"with memory over {way:.2g} {unit}; {said}"
+        said += f" but by {100.0 * raised:+.2g} % on a third of {where}'s positions left out"
+    return 0.0, f"plain; with memory{f' over {way:.2g} {unit}' if way else ''} {said}"
+
+
+def _raised(own: _Joint) -> tuple[float, str]:
+    """By how much memory raises the error on the kind of motion that it does so most on [1], and the joint of that kind."""
+    worst = (-1.0, "")
+    for joint, parts in own.kinds.items():
+        for k in range(KINDS_OF_MOTION):
+            others = triangle(np.vstack([*parts[:k], *parts[k + 1 :]]))
+            plain, dahl = (float(np.linalg.norm(parts[k] @ own.fit(others, memory)[0])) for memory in (False, True))
+            worst = max(worst, (dahl / max(plain, np.finfo(float).tiny) - 1.0, joint))
+    return worst
