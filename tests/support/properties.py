@@ -15,6 +15,7 @@ import numpy as np
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import SolverError
 from support.free_flyer import difference, moved
+from support.numeric import slopes
 
 __all__ = ["Scene", "differences_best", "properties_of"]
 
@@ -103,7 +104,7 @@ def properties_of(
     J = r.jac_joint_step(p, pd, u, h, alpha)
     by = {k: np.vstack([getattr(J, f"dp_next_d{k}"), getattr(J, f"dpd_next_d{k}")]) for k in ("p", "pd", "u")}
     np.testing.assert_allclose(np.concatenate([J.p_next, J.pd_next]), np.concatenate(end), rtol=0, atol=1e-12)
-    way = free if pose == scene.at else _slopes(lambda d: scene.between(pose(d), p), free.shape[1])
+    way = free if pose == scene.at else slopes(lambda d: scene.between(pose(d), p), free.shape[1])
     found = {
         "p": differences_best(lambda d: after(pose(d)), by["p"] @ way, along),
         "pd": differences_best(lambda d: after(p, pd + d), by["pd"], along),
@@ -122,15 +123,15 @@ def properties_of(
         np.testing.assert_allclose(
             getattr(back, f"{key}_bar"), wanted, rtol=0, atol=reverse * max(1e-3, np.abs(block).max()), err_msg=key
         )
-    slope = [seed @ _slopes(lambda d: after(p, step=h + d[0]), 1, e)[:, 0] for e in (1e-4, 1e-5, 1e-6)]
+    slope = [seed @ slopes(lambda d: after(p, step=h + d[0]), 1, e)[:, 0] for e in (1e-4, 1e-5, 1e-6)]
     assert min(abs(one - back.h_bar) for one in slope) < max(bar, 1e-6) * (1 + abs(back.h_bar)), (slope, back.h_bar)
     if graph is not None:
         given = r.casadi("joint_step")(p, pd, u, h, alpha)
         ours = np.concatenate([np.array(x).ravel() for x in given])
         np.testing.assert_allclose(ours, np.concatenate(end), rtol=0, atol=graph)
         if not scene.floating and not r.manifest.robot.loops:
-            slopes = r.casadi("joint_step").jacobian()(p, pd, u, h, alpha, *given)
-            np.testing.assert_allclose(np.array(slopes[5]), J.dpd_next_dp, rtol=0, atol=1e-6 * np.abs(by["p"]).max())
+            blocks = r.casadi("joint_step").jacobian()(p, pd, u, h, alpha, *given)
+            np.testing.assert_allclose(np.array(blocks[5]), J.dpd_next_dp, rtol=0, atol=1e-6 * np.abs(by["p"]).max())
     _rows(scene)
     _rollout(scene)
     return columns
@@ -178,11 +179,6 @@ def _rollout(scene: Scene) -> None:
 
 def _near(found: Array, wanted: Array, size: float) -> None:
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-7 * max(1.0, size))
-
-
-def _slopes(f: Callable[[Array], Array], n: int, e: float = 1e-4) -> Array:
-    """∂f/∂d at 0, column by column."""
-    return np.array([(8 * (f(d) - f(-d)) - f(2 * d) + f(-2 * d)) / (12 * e) for d in e * np.eye(n)]).T
 
 
 def _sizes(robot: Robot, alpha: Array, sizes: Mapping[str, float] | None) -> Array:
