@@ -16,6 +16,7 @@ from diffpbd.codegen.description.recipe_file import load_recipe
 from diffpbd.codegen.description.report import DescriptionError
 from diffpbd.codegen.description.resolve import read_robot
 from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.graph.loop_report import contact_facts
 from diffpbd.codegen.graph.model import build
 
 
@@ -30,7 +31,7 @@ def test_a_box_on_a_plane_is_its_corners(tmp_path: Path) -> None:
     corners = np.array([p.sphere.point for p in robot.pairs])
     np.testing.assert_allclose(np.linalg.norm(corners, axis=1), np.sqrt(0.03), rtol=1e-14)
     assert np.ptp(corners, axis=0) == pytest.approx([0.2 * np.sqrt(2) * np.sin(np.pi / 4 + 0.5)] * 2 + [0.2])
-    assert {p.sphere.law for p in robot.pairs} == {"body"}
+    assert {p.sphere.law for p in robot.pairs} == {fact.law for fact in contact_facts(robot)} == {"body"}
 
 
 def test_a_capsule_on_a_plane_is_its_ends(tmp_path: Path) -> None:
