@@ -57,6 +57,8 @@ class IdentifyHow(TypedDict, total=False):
     shift: Mapping[str, float]
     despike: bool
     sort: bool
+    cut: tuple[tuple[str, float, float], ...]
+    drift: Mapping[str, float]
     cutoff: float | None
     trim: float
     bridge: float

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import listing, near
 
 __all__ = [
     "distinct", "hash_of", "parse_json", "read_beginning", "read_bytes", "read_json", "size_of", "write_atomic"
@@ -141,6 +142,12 @@ def read_beginning(path: str | Path, count: int = 16) -> bytes:
     try:
         with Path(path).open("rb") as file:
             return file.read(count)
+    except IsADirectoryError:
+        inside = sorted(p.name for p in Path(path).iterdir())
+        raise InputError(f"{path} is a folder; give its files, one by one: {listing(inside)}.") from None
+    except FileNotFoundError as error:
+        found = near(Path(path).name, [p.name for p in Path(path).parent.glob("*")])
+        raise InputError(f"{path} cannot be read: {error.strerror}.{found and ' '}{found}") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
 

@@ -196,7 +196,13 @@ def command(
         processing, source = words.processing(), click.get_current_context().get_parameter_source("cutoff")
         if by_positions and source is ParameterSource.DEFAULT:
             processing = replace(processing, cutoff=None)
-        wanted = Wanted(words.reading(), processing, aim.split, by_positions or settings.torques is not None, aim.start)
+        wanted = Wanted(
+            words.reading([*logs, *aim.validate]),
+            processing,
+            aim.split,
+            by_positions or settings.torques is not None,
+            aim.start,
+        )
         base = starting_point(loaded, fitted, aim.names, aim.params, aim.fixed)
         train, rest = read_recordings(loaded, logs, wanted, spread)
         held = rest + read_recordings(loaded, aim.validate, replace(wanted, split=None), spread)[0]

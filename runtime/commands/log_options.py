@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,11 +41,14 @@ class LogWords(MendWords):
     )  # fmt: skip
     rate: float | None = None
 
-    def reading(self) -> Reading:
-        """How files are read; reads that of --map."""
+    def reading(self, logs: Sequence[str] = ()) -> Reading:
+        """How files are read; reads that of --map. --cut names some of the `logs`."""
         from diffpbd.runtime.logs.csv import read_column_map
+        from diffpbd.runtime.logs.cutting import expect_files
         from diffpbd.runtime.logs.recording import Reading
 
+        if self.cut:
+            expect_files(self.cut, logs)
         columns = read_column_map(self.column_map) if self.column_map is not None else {}
         mending = self.mending(derive=self.rates == "positions")
         return Reading(self.rate, columns, self.torque, self.topic, mending, self.accepted())

@@ -211,7 +211,7 @@ class Loop:
 @dataclass(frozen=True)
 class Contact:
     """A sphere on `link` (radius 0 [m]: a point), or a capsule or box, that touches `against`, a plane, sphere, capsule or box
-    (`shape`) on the link `other`; `rough` with friction."""
+    (`shape`) on the link `other`; `rough` with friction, whose entries of alpha are under `law`, or its own name if empty."""
 
     name: str
     link: str
@@ -220,6 +220,7 @@ class Contact:
     shape: str
     other: str
     rough: bool
+    law: str = ""
 
 
 @dataclass(frozen=True)
@@ -402,6 +403,9 @@ class Manifest:
         ):  # what an open fixed tree with motors in free space has none of
             if not data["robot"][name]:
                 del data["robot"][name]
+        for contact in data["robot"].get("contacts", ()):
+            if not contact["law"]:
+                del contact["law"]
         if data["clearance"] is None:
             del data["clearance"]
         if data["recipe"]["table"] is None:

@@ -14,9 +14,9 @@ from diffpbd.runtime.identify.outer import DELAY, GAIN, ZERO, sensor_names
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["LOAD", "MASSES", "Cause", "Table", "causes", "sensed", "tabulated"]
+__all__ = ["LOAD", "MASSES", "TILT", "Cause", "Table", "causes", "sensed", "tabulated"]
 
-LOAD, MASSES = "load", "masses"
+LOAD, MASSES, TILT = "load", "masses", "tilt"
 PRESLIDING = (0.005, 0.02, 0.08)
 """[rad or m] Ways over which friction may turn after a reversal: those that published fits of Dahl's model find."""
 TURN = 0.05
@@ -67,6 +67,8 @@ def causes(robot: Robot, fitted: Sequence[str], terms: int) -> list[Cause]:
         if joint in robot.manifest.recipe.springs:
             found.append(Cause("spring", joint, "spring", _spring(robot, joint)))
     add("clock", "", "", 1)
+    if not robot.manifest.robot.loops and not robot.manifest.robot.base_freedoms:
+        add(TILT, "", "gravity_direction", 3)
     if (tip := _tip(robot)) is not None:
         found.append(Cause(LOAD, "", "payload", (at, *range(tip, tip + LINK_COLUMNS))))
     found.append(Cause(MASSES, "", "inertials", tuple(range(LINK_COLUMNS * len(robot.links)))))
@@ -74,7 +76,7 @@ def causes(robot: Robot, fitted: Sequence[str], terms: int) -> list[Cause]:
 
 
 _OF_JOINTS = (
-    ("offset", 1), ("friction", 2), ("rotor", 1), ("gain", 1), ("delay", 1), ("zero", 2),
+    ("offset", 1), ("friction", 2), ("rotor", 1), ("gain", 1), ("delay", 1), ("zero", 2), ("scale", 2),
     *((f"memory {way:g}", 1) for way in PRESLIDING),
 )  # fmt: skip
 
@@ -96,6 +98,8 @@ def _fitted(cause: Cause, fitted: Sequence[str]) -> bool:
         return True  # the same parameter there
     if cause.kind == "spring":
         return f"spring.stiffness.{cause.joint}" in fitted
+    if cause.kind == TILT:
+        return any(name.startswith("gravity") for name in fitted)
     if cause.kind == LOAD:
         return "payload.mass" in fitted
     if cause.kind == MASSES:
@@ -172,8 +176,8 @@ def _columns(robot: Robot, s: Samples, point: Point, predicted: FloatArray, own:
     def of_alpha(name: str) -> FloatArray:
         return np.asarray(own @ effect[:, robot.alpha.index(name)]) if name in robot.alpha.names else nothing
 
-    def torque(q: FloatArray, ddq: FloatArray) -> FloatArray:
-        terms = design.terms_of_tree(robot, replace(s, q=q, ddq=ddq), point)
+    def torque(q: FloatArray, ddq: FloatArray, dq: FloatArray = s.dq, at: Point = point) -> FloatArray:
+        terms = design.terms_of_tree(robot, replace(s, q=q, dq=dq, ddq=ddq), at)
         return np.asarray(terms @ point.phi[: terms.shape[-1]], dtype=np.float64)
 
     plain = torque(s.q, s.ddq) if open_tree else np.zeros_like(s.q)
@@ -195,10 +199,24 @@ def _columns(robot: Robot, s: Samples, point: Point, predicted: FloatArray, own:
             ahead, behind = (torque(s.q + step * alone, s.ddq) for step in (TURN, -TURN))
             yield s.smooth((ahead - behind) / (2.0 * TURN))
             yield s.smooth((ahead - 2.0 * plain + behind) / TURN**2)
+            sizes = [1.0 + step * alone for step in (TURN, -TURN)]
+            ahead, behind = (torque(s.q * size, s.ddq * size, s.dq * size) for size in sizes)
+            yield s.smooth((ahead - behind) / (2.0 * TURN))
+            yield s.smooth((ahead - 2.0 * plain + behind) / TURN**2)
         else:
-            yield from (nothing, nothing)
+            yield from (nothing, nothing, nothing, nothing)
         for sign in signs:
             yield s.smooth(sign * alone)
     yield s.smooth(plain - torque(s.q, np.zeros_like(s.ddq))) if open_tree else nothing
+    if open_tree and not robot.manifest.robot.base_freedoms:
+        for axis in "xyz":
+            yield s.smooth(torque(s.q, s.ddq, at=_heavier(robot, point, f"gravity.{axis}")) - plain)
     if "payload.mass" in robot.alpha.names:
         yield of_alpha("payload.mass")
+
+
+def _heavier(robot: Robot, point: Point, name: str) -> Point:
+    """The point with a part of gravity 1 m/s² larger: the torque is linear in it."""
+    alpha = point.alpha.copy()
+    alpha[robot.alpha.index(name)] += 1.0
+    return replace(point, alpha=alpha)

@@ -10,6 +10,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.causes import LOAD, Cause, Table
+from diffpbd.runtime.logs.cutting import cut_of
 from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["changes"]
@@ -24,6 +25,8 @@ SHARE: Final = 0.3
 """[1] Part of a residual's variance that the means of the recordings must make."""
 CERTAIN: Final = 6.0
 """[1] And the largest distance of two means over its deviation."""
+MARGIN: Final = 1.0
+"""[s] Before the place where the load changes, that is cut too: places are a fortieth of the recording apart."""
 STRETCHES: Final = 12
 """[1] Stretches of a recording whose means tell the deviation of its mean."""
 
@@ -61,11 +64,13 @@ def _loads(tables: Sequence[Table], load: Cause | None) -> Iterator[str]:
         most, at = max(found)
         if most - steady > EXPLAINED * (squares - steady) > 0.0:
             time = table.samples.trimmed(table.samples.time)
+            begin = min(float(t.samples.time[0]) for t in tables if t.samples.recording == table.samples.recording)
+            cut = cut_of(table.samples.recording, time[at] - begin - MARGIN, time[-1] - begin + MARGIN)
             share = 100.0 * (most - steady) / (squares - steady)
             yield (
                 f"{table.samples.name} reads as if a load were taken up or set down at about {time[at]:.3g} s "
-                f"({share:.0f} % of what is left, in squares, go with it), so no other cause is looked for. Cut the recording "
-                "there, and fit its parts apart"
+                f"({share:.0f} % of what is left, in squares, go with it), so no other cause is looked for. Fit its parts "
+                f"apart, with payload where it carries: {cut} leaves the first"
             )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.identify.causes import LOAD, MASSES, Cause, Table
+from diffpbd.runtime.identify.causes import LOAD, MASSES, TILT, Cause, Table
 
 __all__ = ["MARGIN", "WORTH", "Grams", "Winner", "condensed", "pieces", "same", "won"]
 
@@ -32,7 +32,7 @@ SLACK = 0.02
 """[1] The same for causes of more columns, beside that margin: so much of what was left before they explain of anything."""
 UNREAD = 1e-150
 """[N·m or N] A joint whose torque is below it has no sensor and no weight; the square of more is no underflow."""
-ORDER = (LOAD, MASSES, "gain")
+ORDER = ("scale", TILT, LOAD, MASSES, "gain")
 """Kinds that yield to all others, and each to those before it."""
 
 
@@ -125,9 +125,11 @@ def condensed(tables: Sequence[Table], fitted: npt.NDArray[np.intp], floor: Floa
 
 
 def won(
-    grams: Grams, causes: Sequence[Cause], judged: Sequence[int], possible: Callable[[Cause, float], bool]
-) -> Winner | None:
-    """The cause that leaves least, where it wins; None where none is worth it or two are alike."""
+    grams: Grams, causes: Sequence[Cause], judged: Sequence[int], possible: Callable[[Cause, float], bool],
+    nameable: Callable[[Cause], bool] = lambda _: True,
+) -> Winner | None:  # fmt: skip
+    """The cause that leaves least, where it wins; None where none is worth it or two are alike. One that is not `nameable` may
+    be a rival only."""
     none = grams.left(grams.fitted)
     before = grams.rms(none)
     tried = []
@@ -140,7 +142,9 @@ def won(
         figure = float(grams.coefficients(told)[np.searchsorted(told, cause.columns[0])])
         tried.append(_Tried(cause, helped, figure, after))
     tried = [own for own in tried if possible(own.cause, own.figure)]  # what is impossible is no rival either
-    for own in sorted((t for t in tried if t.helped), key=lambda t: (_order(t.cause), t.rank(before, judged))):
+    for own in sorted(
+        (t for t in tried if t.helped and nameable(t.cause)), key=lambda t: (_order(t.cause), t.rank(before, judged))
+    ):
         score = own.score(before, own.helped)
         rivals = sorted((t for t in tried if not same(own.cause, t.cause)), key=lambda t: t.score(before, own.helped))
         if all(t.score(before, own.helped) >= _least(own.cause, t.cause, score) for t in rivals):

@@ -9,45 +9,57 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.names import listing
-from diffpbd.runtime.identify.causes import LOAD, MASSES, Cause, Table
+from diffpbd.runtime.identify.causes import LOAD, MASSES, TILT, Cause, Table
 from diffpbd.runtime.identify.changes import changes
 from diffpbd.runtime.identify.competition import Winner, same, won
 from diffpbd.runtime.identify.design import LINK_COLUMNS, Point
 from diffpbd.runtime.identify.evidence import Evidence
 from diffpbd.runtime.identify.outer import DELAY, GAIN, SENSOR
 from diffpbd.runtime.identify.pattern import pattern
+from diffpbd.runtime.identify.spans import unlike
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.logs.sampling import COARSE, highest, kept
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["missing", "too_slow"]
+__all__ = ["missing", "too_noisy", "too_slow"]
 
 CARRIED = 0.5
 """[1] Part of a torque's deviation that the rigid body must make for a gain to be judged: of the rest it is friction's."""
+NOISY = 0.3
+"""[1] Part of a joint's accelerations, in squares, that is noise of its rates, from which it is said."""
 ROUNDS = 4
 """[1] Causes that are named at most, each beside those before."""
+ADDED = 0.05
+"""[1] What a later cause takes away of a joint's RMS, as part of what the first one does."""
+STRETCHED = 0.5
+"""[1] Largest error of an encoder's scale that the differences behind it still tell."""
 FARTHEST = 1.0
 """[rad or m] Largest error of an encoder's zero that the differences behind it still tell."""
 
 WORDS = {
     "gain": "a sensor gain", "delay": "a delay", "offset": "an offset", "rotor": "a rotor", "spring": "a spring",
-    "zero": "an encoder's zero", "memory": "friction with memory", "clock": "the clock", LOAD: "a load",
-    MASSES: "masses and inertias",
+    "zero": "an encoder's zero", "scale": "an encoder's scale", TILT: "a tilted base", "memory": "friction with memory",
+    "clock": "the clock", LOAD: "a load", MASSES: "masses and inertias",
 }  # fmt: skip
 
 
 def missing(robot: Robot, evidence: Evidence, point: Point) -> list[str]:
     """Sentences on causes that are not fitted and win, in the order of what they explain."""
     tables, candidates = evidence.tables, list(evidence.causes)
-    if changing := changes(robot, tables, candidates):
+    if changing := changes(robot, tables, candidates) or unlike(robot, tables, evidence.grams.fitted):
         return changing
     judged = [j for j, joint in enumerate(robot.joints) if joint not in robot.manifest.robot.base_freedoms]
     grams = copy(evidence.grams)
     carried = _carried(robot, tables, point)
     sentences: list[str] = []
+    first: Winner | None = None
     for _ in range(ROUNDS):
-        winner = won(grams, candidates, judged, lambda cause, figure: _possible(robot, cause, figure, carried))
-        if winner is None:
+        winner = won(
+            grams, candidates, judged, lambda cause, figure: _possible(robot, cause, figure, carried),
+            lambda cause: cause.kind != "gain" or bool(carried[robot.joints.index(cause.joint)] > CARRIED),
+        )  # fmt: skip
+        first = winner if winner is not None and first is None else first
+        if winner is None or first is None or not _adds(winner, first):
             break
         sentences.append(_said(robot, winner))
         candidates = [cause for cause in candidates if not same(cause, winner.cause)]
@@ -71,6 +83,34 @@ def too_slow(samples: Sequence[Samples]) -> str | None:
     return None
 
 
+def too_noisy(samples: Sequence[Samples]) -> str | None:
+    """Where accelerations are noise of the rates to a large part, every cause that scales them would win."""
+    for s in samples:
+        if s.noise is None or s.noise[1] is None or s.derived:
+            continue
+        again = s.disturbed(np.random.default_rng(0))
+        share = (again.ddq - s.ddq).var(axis=0) / np.maximum(s.ddq.var(axis=0), np.finfo(float).tiny)
+        by_positions = np.gradient(np.gradient(again.q - s.q, axis=0), axis=0) * s.rate**2
+        j = int(share.argmax())
+        if share[j] > NOISY:
+            better = by_positions[:, j].var() < 0.5 * share[j] * s.ddq[:, j].var()
+            way = (
+                "--rates positions takes them from the positions, which tell more"
+                if better
+                else "choose a lower --cutoff"
+            )
+            return (
+                f"{s.name}: no cause is looked for in what the model misses: of the accelerations of joint {s.joints[j]} "
+                f"{100.0 * min(share[j], 1.0):.0f} % are, in squares, noise of its rates. {way}"
+            )
+    return None
+
+
+def _adds(winner: Winner, first: Winner) -> bool:
+    """Whether a cause explains more than what the first one's columns, which are linear, leave of it."""
+    return any(winner.before[j] - winner.after[j] > ADDED * (first.before[j] - first.after[j]) for j in winner.joints)
+
+
 def _carried(robot: Robot, tables: Sequence[Table], point: Point) -> FloatArray:
     """Deviation (n,) of the rigid body's torque as part of the measured one's."""
     links = slice(0, LINK_COLUMNS * len(robot.links))
@@ -85,10 +125,12 @@ def _possible(robot: Robot, cause: Cause, figure: float, carried: FloatArray) ->
         return figure > 0.0
     if cause.kind == "gain":
         low, high = SENSOR[GAIN][1:3]
-        return low < 1.0 + figure < high and bool(carried[robot.joints.index(cause.joint)] > CARRIED)
+        return low < 1.0 + figure < high
     if cause.kind == "delay":
         low, high = SENSOR[DELAY][1:3]
         return low < figure < high
+    if cause.kind == "scale":
+        return abs(figure) < STRETCHED and bool(carried[robot.joints.index(cause.joint)] > CARRIED)
     return cause.kind != "zero" or abs(figure) < FARTHEST
 
 
@@ -121,6 +163,8 @@ def _what(robot: Robot, winner: Winner) -> str:
         "gain": f"it had a sensor gain of {1.0 + figure:.3g}",
         "delay": f"it had a delay of {1e3 * figure:.3g} ms",
         "zero": f"its encoder's zero were off by {figure:.3g} {'rad' if rotary else 'm'}",
+        "scale": f"its encoder's scale were off: its motion {1.0 + figure:.4g} times the recorded one",
+        TILT: "its base were tilted, or gravity another",
         "memory": f"its friction turned over {cause.kind.rpartition(' ')[2]} {'rad' if rotary else 'm'} after a reversal",
         "clock": f"its accelerations were {1.0 + figure:.3g} times the recorded ones",
         LOAD: f"it carried {figure:.2g} kg at its tip that the model does not know",
@@ -134,6 +178,7 @@ def _cure(cause: Cause, figure: float) -> str:
         return f"Try {cause.name} in --fit{f', or {shift}' if cause.kind == 'zero' else ''}"
     return {
         "zero": shift,
+        "scale": " ".join(f"--scale {q}_{cause.joint}={1.0 + figure:.5g}" for q in ("q", "dq")) + " corrects the log",
         "memory": "No parameter of friction describes this; expect torque errors after reversals",
         "clock": "Look at the clock and the rate of the log (--rate)",
     }[cause.kind.split()[0]]

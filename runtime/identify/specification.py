@@ -64,6 +64,7 @@ WORDS: Final = {
     "drag": "drag with the square of the rate", "position": "a torque that goes with the position", "gain": "a gain",
     "delay": "a delay", "offset": "an offset", "rotor": "a rotor", "spring": "a spring", "zero": "another encoder's zero",
     "memory": "friction with memory", "clock": "another clock", "load": "a load at the tip",
+    "tilt": "a tilted base", "scale": "another encoder's scale",
     "masses": "other masses and inertias", "friction": "friction",
 }  # fmt: skip
 
@@ -213,7 +214,8 @@ def _shift(evidence: Evidence, columns: IntArray, weight: FloatArray, moves: Flo
 
 def _called(own: Cause, t: float) -> str:
     word = WORDS[own.kind.split()[0]]
-    return f"{word}{f' of {own.joint}' if own.joint else ''} (t = {t:.3g})"
+    way = f", {own.name} in --fit" if own.name else ""
+    return f"{word}{f' of {own.joint}' if own.joint else ''} (t = {t:.3g}{way})"
 
 
 def _said(chosen: Sequence[tuple[Cause, float]], withheld: Mapping[str, str], least: float) -> tuple[str, ...]:

@@ -195,7 +195,9 @@ def _examined(fitted: Fitted, x: FloatArray, found: Statistics) -> tuple[list[st
     known = found.deviations | {e.name: e.std or 0.0 for e in found.base}
     again = noisier(robot, samples, point, fitted.unknowns.names, evidence)
     verdict = specification.judged(evidence, again, fitted.problem.weight, found.moves, known)
-    return [*hints.missing(robot, evidence, point), *verdict.notes], verdict
+    noisy = hints.too_noisy(samples)
+    said = hints.missing(robot, evidence, point) if noisy is None else [noisy]
+    return [*said, *verdict.notes], verdict
 
 
 def _one_long_error(found: Statistics, designs: Sequence[Design]) -> list[str]:

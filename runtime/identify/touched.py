@@ -53,8 +53,8 @@ class Touched:
 
     def concerns(self, name: str) -> bool:
         """Whether an entry of alpha is its friction, or the height of its plane."""
-        sphere = self.contact.name.removesuffix(f"/{self.contact.against}")
-        return name in (FRICTION_OF_CONTACT + sphere, HEIGHT + self.contact.against)
+        law = self.contact.law or self.contact.name.removesuffix(f"/{self.contact.against}")
+        return name in (FRICTION_OF_CONTACT + law, HEIGHT + self.contact.against)
 
 
 def nearest(own: Sequence[Touched]) -> str:

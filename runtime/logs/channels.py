@@ -1,21 +1,46 @@
-"""Torque channels of a recording on their own: constant, saturated, stuck, with spikes."""
+"""Channels of a recording on their own: torques that are constant, saturated, stuck, and spikes of any."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.runtime.logs.cutting import cuts_of
 from diffpbd.runtime.logs.findings import Finding
-from diffpbd.runtime.logs.mending import smooth_of_spikes, spikes_of
+from diffpbd.runtime.logs.mending import smooth_of_spikes, spikes_of, without_spikes
 from diffpbd.runtime.logs.rates import usual_steps
 from diffpbd.runtime.logs.recording import Recording
 from diffpbd.runtime.logs.thresholds import RUN, SATURATED, STUCK, STUCK_WAY
 
-__all__ = ["examine_channels"]
+__all__ = ["examine_channels", "examine_motion"]
 
-CUT = "cut these samples out of the file"
+MOST_CUTS = 12
+"""[1] Runs of samples that a message names."""
+QUANTISED = 0.2
+"""[1] Different values of a channel, as part of its samples, below which it has steps: runs at one value are then usual."""
+FEWEST = 3
+"""[1] Spikes of a position or a rate from which these are no impacts."""
+OFTENER = 3.0
+"""[1] Samples at the largest value over those at the value that is next in number, from which steps are no reason for them."""
+
+
+def examine_motion(r: Recording) -> tuple[Recording, list[Finding]]:
+    """Spikes of positions and rates, and the recording without them, by which the rest is judged."""
+    found: list[Finding] = []
+    changed: dict[str, Any] = {}
+    for field, word in (("q", "position"), ("dq", "rate")):
+        values = getattr(r, field)
+        if values is None or len(r) < 2:
+            continue
+        own = [f for k in range(len(r.joints)) for f in _spikes(r, k, values[:, k], word, grave=True)]
+        if own:
+            changed[field] = without_spikes(values)
+            found += own
+    return (replace(r, **changed) if changed else r), found
 
 
 def examine_channels(r: Recording, passive: Sequence[str]) -> list[Finding]:
@@ -32,7 +57,7 @@ def examine_channels(r: Recording, passive: Sequence[str]) -> list[Finding]:
             found.append(Finding("constant", name, what, "--torque chooses another signal"))
             continue
         found += _saturated(r, k) or _stuck(r, k)
-        found += _spikes(r, k)
+        found += _spikes(r, k, tau, "torque")
     return found
 
 
@@ -44,11 +69,20 @@ def _saturated(r: Recording, k: int) -> list[Finding]:
         edges = _runs((tau == value) & moving)
         long = edges[np.diff(edges, axis=1)[:, 0] >= RUN]
         count = int(np.diff(long, axis=1).sum())
-        if count >= max(RUN, SATURATED * len(tau)):
+        if count >= max(RUN, SATURATED * len(tau)) and not _usual(tau, value):
             when = f"first at {r.time[long[0, 0]]:.6g} s"
             text = f"its torque is at its {what} value {value:g} for {count} samples, {when}: saturated?"
-            found.append(Finding("saturated", r.joints[k], text, CUT))
+            more = f" and so on, {len(long)} in all" if len(long) > MOST_CUTS else ""
+            found.append(Finding("saturated", r.joints[k], text, cuts_of(r, long[:MOST_CUTS] - (0, 1)) + more))
     return found
+
+
+def _usual(tau: npt.NDArray[np.float64], value: float) -> bool:
+    """Whether a channel has steps so coarse that runs at any value are usual."""
+    values, counts = np.unique(tau, return_counts=True)
+    if len(values) > QUANTISED * len(tau) or len(values) < 2:
+        return False
+    return bool(counts[values == value].sum() < OFTENER * counts[values != value].max())
 
 
 def _stuck(r: Recording, k: int) -> list[Finding]:
@@ -59,6 +93,9 @@ def _stuck(r: Recording, k: int) -> list[Finding]:
     long = [
         (a, b) for a, b in edges.tolist() if r.time[b] - r.time[a] > STUCK and float(np.ptp(q[a : b + 1])) > STUCK_WAY
     ]
+    if long and len(np.unique(tau)) < QUANTISED * len(tau):  # such runs are usual
+        spans = sorted(r.time[b] - r.time[a] for a, b in edges.tolist())
+        long = [run for run in long if len(spans) < 2 or r.time[run[1]] - r.time[run[0]] > OFTENER * spans[-2]]
     if not long:
         return []
     a, b = max(long, key=lambda run: r.time[run[1]] - r.time[run[0]])
@@ -66,18 +103,16 @@ def _stuck(r: Recording, k: int) -> list[Finding]:
         f"its torque stays at {tau[a]:g} for {r.time[b] - r.time[a]:.3g} s from {r.time[a]:.6g} s on, while the joint moves "
         f"by {np.ptp(q[a : b + 1]):.3g}: stuck?"
     )
-    return [Finding("stuck", r.joints[k], what, CUT, grave=True)]
+    return [Finding("stuck", r.joints[k], what, cuts_of(r, long), grave=True)]
 
 
-def _spikes(r: Recording, k: int) -> list[Finding]:
-    assert r.tau is not None
-    tau = r.tau[:, k]
-    at = np.flatnonzero(spikes_of(tau))
-    if not len(at):
+def _spikes(r: Recording, k: int, values: npt.NDArray[np.float64], word: str, grave: bool = False) -> list[Finding]:
+    at = np.flatnonzero(spikes_of(values))
+    if len(at) < (FEWEST if grave else 1):
         return []
-    worst = float(np.abs(tau - smooth_of_spikes(tau))[at].max())
-    what = f"its torque jumps for single samples {len(at)} times, by up to {worst:.3g}, first at {r.time[at[0]]:.6g} s"
-    return [Finding("spikes", r.joints[k], what, "--despike takes them out before the filter spreads them")]
+    worst = float(np.abs(values - smooth_of_spikes(values))[at].max())
+    what = f"its {word} jumps for single samples {len(at)} times, by up to {worst:.3g}, first at {r.time[at[0]]:.6g} s"
+    return [Finding("spikes", r.joints[k], what, "--despike takes them out before the filter spreads them", grave)]
 
 
 def _runs(mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:

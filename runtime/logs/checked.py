@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.folder.manifest import Joint
 from diffpbd.runtime.logs.csv import read_log
+from diffpbd.runtime.logs.cutting import cut_out
 from diffpbd.runtime.logs.examination import examine
 from diffpbd.runtime.logs.findings import Finding, refuse, said, sound
 from diffpbd.runtime.logs.mending import expect_seconds, mended
@@ -51,6 +52,7 @@ def examined(recording: Recording, reading: Reading | None = None, facts: Sequen
     reading = reading or Reading()
     recording = mended(recording, reading.mending, facts)
     expect_seconds(recording.path, recording.time)
+    recording = cut_out(recording, reading.mending.cut)
     recording, findings = examine(recording, facts, unwrap=reading.mending.unwrap, passive=reading.passive)
     return Checked(_noted(recording, findings), tuple(findings))
 
@@ -84,6 +86,8 @@ def read_whole(path: str | Path, robot: Robot, reading: Reading) -> Recording:
     except InputError as error:
         raise InputError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
     recording = Recording(str(path), log.time, log.joints, log.q, log.dq, log.ddq, log.tau, turn=log.turn)
+    if reading.mending.cut:
+        raise InputError(f"{path}: --cut leaves a hole where every sample counts; cut the file at one of its ends.")
     recording = mended(recording, reading.mending, facts)
     expect_seconds(path, recording.time)
     passive = robot.manifest.robot.passive

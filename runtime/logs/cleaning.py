@@ -103,7 +103,8 @@ def expect_stamps(path: str, time: FloatArray, columns: Mapping[str, FloatArray]
     repeated = int(((steps == 0.0) & changed).sum())
     if repeated > REPEATED * len(steps):
         span = float(np.ptp(time[there]))
-        way = f"; --rate {len(steps) / span:.7g} takes the samples at even steps" if span > 0.0 else ""
+        per = float(np.polyfit(time[there] - time[there][0], np.arange(len(steps) + 1.0), 1)[0]) if span > 0.0 else 0.0
+        way = f"; --rate {per:.7g} takes the samples at even steps" if span > 0.0 else ""
         grain = f"rounded to {float(np.median(steps[steps > 0.0])):.3g} s" if span > 0.0 else "a clock that stands"
         raise InputError(
             f"{path}: {repeated} of {len(steps)} stamps repeat the one before while values change: {grain}{way}."

@@ -14,6 +14,7 @@ from diffpbd.runtime.logs.thresholds import ALIKE, CLOCK, CLOSE, MOVING, NAMED_R
 __all__ = ["clock_of"]
 
 UNITS = ((1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+FARTHEST = 8.0  # [1] that a clock runs too fast or too slow: beyond, it is the rates' unit
 BELIEVED = (20.0, 5000.0)  # Hz of a recording, by which a clock's unit is guessed
 
 
@@ -49,7 +50,12 @@ def _speed(rates: Sequence[Rates | None], step: float) -> list[Finding]:
     ratios = np.array([rate.ratio for rate in told])
     middle = float(np.median(ratios))
     named = any(abs(middle / ratio - 1.0) < CLOSE for ratio in NAMED_RATIOS)
-    if middle <= 0.0 or named or abs(middle - 1.0) < CLOCK or bool((np.abs(ratios / middle - 1.0) > ALIKE).any()):
+    if (
+        not 1.0 / FARTHEST < middle < FARTHEST
+        or named
+        or abs(middle - 1.0) < CLOCK
+        or bool((np.abs(ratios / middle - 1.0) > ALIKE).any())
+    ):
         return []
     what = (
         f"dq is {middle:.4g} times the slope of q at each of {len(told)} joints: the clock counts {middle:.4g} s for each "

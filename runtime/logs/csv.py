@@ -8,32 +8,28 @@ alone is the header.
 
 from __future__ import annotations
 
-import csv
-import io
-import shlex
-import zlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.base.files import read_bytes, read_json, size_of
+from diffpbd.runtime.base.files import read_json
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.base.quaternions import PLACE, path_of
 from diffpbd.runtime.base.rows import write_rows
-from diffpbd.runtime.base.unpack import TooLargeError, unpack_gzip
-from diffpbd.runtime.logs.size import expect_size
-from diffpbd.runtime.logs.table import Table, as_recorded, expect_columns
+from diffpbd.runtime.logs.lines import MISSING, is_number, split, wrong_row
+from diffpbd.runtime.logs.table import TIME_NAMES, Table, as_recorded
+from diffpbd.runtime.logs.text import text_of
 
 __all__ = ["CsvTable", "Log", "TorqueLog", "has_states", "read_column_map", "read_log", "read_torques", "write_log"]
 
 QUANTITIES = ("q", "dq", "ddq", "tau")
-COMMENTS = "#%"  # how lines begin that are no samples
 MAX_SHOWN = 60  # characters of a wrong cell in a message
-GZIP_MAGIC = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
@@ -167,96 +163,39 @@ class CsvTable(Table):
 
     def __init__(self, path: str | Path, columns: Mapping[str, str]) -> None:
         """Read the file; only the shape of its rows is checked."""
-        lines, comment = _without_comments(_text(path))
-        if not lines:
-            raise InputError(f"{path} is empty; expected a header row and samples.")
-        delimiter = _delimiter(lines[0])
-        expect_columns(path, len(lines[0].split(None if delimiter == " " else delimiter)))
-        rows = _rows(path, lines, delimiter)
-        if all(_is_number(name) for name in rows[0]) and comment is not None:
-            named = next(csv.reader([comment], delimiter=_delimiter(comment)))
-            rows = [named, *rows] if len(named) == len(rows[0]) else rows  # as numpy writes it
-        header = [name.strip() for name in rows[0]]
-        self._rows = rows[1:]
-        if delimiter != "," and any("," in cell for row in self._rows[:1] for cell in row):
-            self._rows = [[cell.replace(",", ".") for cell in row] for row in self._rows]
-        if all(_is_number(name) for name in header):
-            raise InputError(f"{path}: the first row holds numbers; expected a header row of column names.")
-        super().__init__(path, header, len(self._rows), columns)
-        for k, row in enumerate(self._rows):
-            if len(row) != len(self.header):
-                commas = delimiter == "," and len(row) > len(self.header)
-                hint = " Where commas are decimal points, columns have to be separated by semicolons." if commas else ""
-                raise InputError(
-                    f"{self.path}: sample {k + 1} has {len(row)} values, the header has {len(self.header)} columns.{hint}"
-                )
+        text, notes = text_of(path)
+        self._lines = split(path, text)
+        self._rows = self._lines.rows
+        super().__init__(path, self._lines.header, len(self._rows), columns)
+        self.notes += [*notes, *self._lines.notes]
 
     def cells(self, name: str, *, gaps: bool) -> FloatArray:
-        """Numbers of a column; with `gaps` an empty cell is NaN."""
+        """Numbers of a column; with `gaps` a cell that says that there is none is NaN. Stamps may be dates (ISO 8601)."""
+        if self._lines.wrong and not gaps:
+            k = min(self._lines.wrong)
+            raise InputError(wrong_row(self.path, k, self._lines.wrong[k], len(self.header)) + self._lines.hint)
         position = self.header.index(name)
         texts = [row[position] for row in self._rows]
-        if gaps:
-            texts = [text if text.strip() else "nan" for text in texts]
         try:
             return np.array([float(text) for text in texts])
         except ValueError:
-            raise self.bad(name, next(k for k, text in enumerate(texts) if not _is_number(text))) from None
+            pass
+        if gaps:
+            texts = [text if (word := text.strip().lower()) and word not in MISSING else "nan" for text in texts]
+        read = date if name in TIME_NAMES else float
+        try:
+            return np.array([read(text) for text in texts])
+        except ValueError:
+            raise self.bad(name, next(k for k, text in enumerate(texts) if not is_number(text))) from None
 
     def shown(self, name: str, sample: int) -> str:
         """The text of a cell."""
         return repr(self._rows[sample][self.header.index(name)][:MAX_SHOWN])
 
 
-def _without_comments(text: str) -> tuple[list[str], str | None]:
-    """The lines that are not empty and do not begin with # or %, and the last comment before the first of them."""
-    lines: list[str] = []
-    comment = None
-    for line in io.StringIO(text, newline=""):
-        stripped = line.strip()
-        if not stripped:
-            continue
-        if stripped[0] not in COMMENTS:
-            lines.append(line)
-        elif not lines:
-            comment = stripped.lstrip(COMMENTS + " ")
-    return lines, comment
-
-
-def _delimiter(line: str) -> str:
-    """What separates the columns of the header: a comma, else a semicolon, a tab or blanks."""
-    return next((mark for mark in (";", "\t", ",", " ") if mark in line.strip()), ",")
-
-
-def _rows(path: str | Path, lines: Sequence[str], delimiter: str) -> list[list[str]]:
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
-    try:
-        return [row[:-1] if delimiter == " " and row and not row[-1] else row for row in reader if row]
-    except csv.Error as error:
-        raise InputError(f"{path}: line {reader.line_num}: not CSV: {error}.") from None
-
-
-def _text(path: str | Path) -> str:
-    expect_size(path, size_of(path))
-    data = read_bytes(path)
-    try:
-        if data.startswith(GZIP_MAGIC):
-            data = unpack_gzip(data)
-            expect_size(path, len(data))
-        return data.decode("utf-8-sig")
-    except TooLargeError as error:
-        raise InputError(f"{path}: {error}.") from None
-    except (EOFError, zlib.error) as error:
-        raise InputError(f"{path} is not a whole gzip file: {error}.") from None
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not UTF-8 text ({error.reason} at byte {error.start}), so no table; of a ROS bag or NPZ file "
-            f"`diffpbd log {shlex.quote(str(path))} --out CLEAN.csv` makes one."
-        ) from None
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+def date(text: str) -> float:
+    """Seconds since 1970 of a date in ISO 8601, without a zone of UTC; or of a number."""
+    if is_number(text):
+        return float(text)
+    found = datetime.fromisoformat(re.sub(r"Z$", "+00:00", text.strip()))
+    return (found if found.tzinfo is not None else found.replace(tzinfo=timezone.utc)).timestamp()

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from diffpbd.runtime.folder.manifest import Joint
-from diffpbd.runtime.logs.channels import examine_channels
+from diffpbd.runtime.logs.channels import examine_channels, examine_motion
 from diffpbd.runtime.logs.clock import clock_of
 from diffpbd.runtime.logs.findings import Finding
 from diffpbd.runtime.logs.mending import unwrapped
@@ -17,6 +18,7 @@ from diffpbd.runtime.logs.rates import Rates, compare_rates, rates_of, usual_ste
 from diffpbd.runtime.logs.recording import Recording
 from diffpbd.runtime.logs.sampling import compare_sampling
 from diffpbd.runtime.logs.thresholds import (
+    CLOSE,
     FASTER,
     JUMP,
     JUMP_SHARE,
@@ -24,10 +26,15 @@ from diffpbd.runtime.logs.thresholds import (
     LIMIT_SHARE,
     MOST_TURNS_OUT,
     RATIO,
+    RELATED,
     TOO_FAST,
 )
 
 __all__ = ["examine"]
+
+MOST_USUAL = 0.9  # steps below half a turn, of those of a joint that may be recorded within a turn
+FARTHEST = 2.0  # ranges of a joint that its positions go over, from which they are in another unit
+FAR_BEYOND = 3.0  # the same where rates say nothing
 
 
 def examine(
@@ -40,6 +47,9 @@ def examine(
     by_name = {joint.name: joint for joint in facts}
     notes: list[str] = []
     findings: list[Finding] = []
+    given = recording
+    recording, spikes = examine_motion(recording)
+    findings += spikes
     recording = _without_turns(recording, by_name, unwrap, notes)
     recording = _split_at_jumps(recording, by_name, notes, findings)
     rates = rates_of(recording)
@@ -49,9 +59,12 @@ def examine(
     findings += clock
     if not clock:
         findings += coarse
-        findings += [f for f in compare_rates(recording, rates) if f.grave or f.joint not in quick]
-        findings += _limits(recording, by_name, rates)
+        wrong = _wrong_positions(recording, by_name, rates)
+        findings += [f for f in compare_rates(recording, rates, wrong) if f.grave or f.joint not in quick]
+        findings += _limits(recording, {n: joint for n, joint in by_name.items() if n not in wrong}, rates)
     findings += examine_channels(recording, passive)
+    if spikes:
+        recording = replace(recording, q=given.q, dq=given.dq)
     return replace(recording, notes=(*recording.notes, *notes)), findings
 
 
@@ -62,12 +75,31 @@ def _without_turns(r: Recording, facts: Mapping[str, Joint], unwrap: bool | None
     ]  # fmt: skip
     if unwrap is False or not turning:
         return r
+    usual = np.abs(np.diff(r.q, axis=0)) < math.pi
+    turning = [k for k in turning if usual[:, k].mean() > MOST_USUAL] if len(r) > 1 else []
     q, counts = unwrapped(r.q, turning, r.breaks)
     notes += [
         f"{r.joints[k]} was recorded within a turn: {count} steps of 2π are taken out (--no-unwrap leaves them)"
         for k, count in counts.items()
     ]
     return replace(r, q=q) if counts else r
+
+
+def _wrong_positions(r: Recording, facts: Mapping[str, Joint], rates: Sequence[Rates | None]) -> set[str]:
+    """Joints whose rates are no slopes of their positions because the positions are in another unit: these are far beyond the
+    limits, or quicker than the joint, as the rates are not; and all of the same ratio."""
+    told = {name: rate.ratio for name, rate in zip(r.joints, rates, strict=True) if rate is not None}
+    wrong = set()
+    for k, (name, rate) in enumerate(zip(r.joints, rates, strict=True)):
+        joint = facts.get(name)
+        if rate is None or joint is None or r.dq is None or abs(rate.ratio) >= 1.0 - RATIO or rate.related < RELATED:
+            continue
+        bounded = joint.lower is not None and joint.upper is not None
+        beyond = bounded and np.ptp(r.q[:, k]) > FARTHEST * (joint.upper - joint.lower)  # type: ignore[operator]
+        quick = joint.velocity is not None and joint.velocity > 0.0 and rate.speed > joint.velocity
+        if beyond or quick:
+            wrong |= {other for other, ratio in told.items() if abs(ratio / rate.ratio - 1.0) < CLOSE}
+    return wrong
 
 
 def _endless(joint: Joint) -> bool:
@@ -129,14 +161,25 @@ def _limits(r: Recording, facts: Mapping[str, Joint], rates: Sequence[Rates | No
             degrees = (
                 hinge and float(np.ptp(q)) > 3.0 * span and scaled.min() >= low - LIMIT and scaled.max() <= high + LIMIT
             )
-            found.append(
-                Finding("units", name, f"{what}; in degrees?", "--degrees", grave=True)
-                if degrees
-                else Finding("limits", name, what, "--degrees, --unwrap or other limits", grave)
-            )
+            found.append(_beyond(name, what, grave, degrees, q, (low, high)))
         believed = (rate := rates[k]) is None or abs(rate.ratio - 1.0) <= RATIO
         found += _speed(r if believed else replace(r, dq=None), k, joint)
     return found
+
+
+def _beyond(
+    name: str, what: str, grave: bool, degrees: bool, q: npt.NDArray[np.float64], limits: tuple[float, float]
+) -> Finding:
+    """Of positions beyond the limits: in degrees, in thousandths, off by whole turns, or in truth beyond."""
+    if degrees:
+        return Finding("units", name, f"{what}; in degrees?", "--degrees", grave=True)
+    low, high = limits
+    if np.ptp(q) > FAR_BEYOND * (high - low) and q.min() >= 1e3 * (low - LIMIT) and q.max() <= 1e3 * (high + LIMIT):
+        return Finding("units", name, f"{what}; in thousandths?", "--scale q=0.001 --scale dq=0.001", grave=True)
+    turns = math.tau * round((float(q.min() + q.max()) - low - high) / 2.0 / math.tau)
+    if turns and q.min() - turns >= low - LIMIT and q.max() - turns <= high + LIMIT:
+        return Finding("limits", name, f"{what}; off by whole turns?", f"--shift q_{name}={-turns:.9g}", grave)
+    return Finding("limits", name, what, "--degrees, --unwrap or other limits", grave)
 
 
 def _speed(r: Recording, k: int, joint: Joint) -> list[Finding]:

@@ -23,7 +23,7 @@ KINDS = {
     "saturated": "a torque at its largest value for a while",
     "constant": "a torque that never changes",
     "stuck": "a torque that stays at one value while the joint moves",
-    "spikes": "single samples of a torque far from those around them",
+    "spikes": "single samples of a torque, position or rate far from those around them",
     "sign": "a torque of the wrong sign",
     "mirrored": "positions and rates of a joint with the wrong sign",
     "swapped": "torques of two joints exchanged",

@@ -17,9 +17,11 @@ from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.names import hint
 from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.folder.manifest import Joint
+from diffpbd.runtime.logs.cutting import spans_of
 
 __all__ = [
     "QUANTITIES", "TIME_UNITS", "Mending", "expect_seconds", "mended", "smooth_of_spikes", "spikes_of", "unwrapped",
+    "without_spikes",
 ]  # fmt: skip
 
 QUANTITIES = ("q", "dq", "ddq", "tau")
@@ -46,8 +48,10 @@ class Mending:
     of every joint (True), of none (False), or of joints without ends (None). `flip`: joints whose torque changes its sign.
     `scale`: factors by column (`dq_elbow`) or quantity (`dq`). `drive_gain`: torque over motor current by joint, or for all
     under "". `derive`: rates from the positions, whatever the file says. `shift`: what is added to columns or quantities [rad,
-    m, N·m, N, s], after the factors. `despike`: single torque samples far from those around them get the median of these.
-    `sort`: rows of a table in the order of their stamps.
+    m, N·m, N, s], after the factors. `despike`: single samples of positions, rates and torques far from those around them get
+    the median of these. `sort`: rows of a table in the order of their stamps. `cut`: spans of time that are taken out: a file's
+    name, from, to [s since its first sample]. `drift`: what is taken out of columns or quantities for each second since then
+    [N·m/s, …].
     """
 
     degrees: bool = option("The log has hinges in degrees and degrees a second.", False)
@@ -71,8 +75,16 @@ class Mending:
         "Add to a column, such as an encoder's zero to q_lift [rad]; repeatable.", make=dict,
         metavar="COLUMN=NUMBER", many=True, parse=lambda words: _numbers("--shift", words, least=0.0),
     )  # fmt: skip
-    despike: bool = option("Remove single outliers from torques.", False)
+    despike: bool = option("Remove single outliers from positions, rates and torques.", False)
     sort: bool = option("Sort the rows of a table by their time stamps.", False)
+    cut: tuple[tuple[str, float, float], ...] = option(
+        "Cut this span out of a log, in seconds since its first sample; repeatable.", (), metavar="FILE=FROM:TO",
+        many=True, parse=lambda words: spans_of(words),
+    )  # fmt: skip
+    drift: Mapping[str, float] = option(
+        "Take a drift out of a column, so much for each second, such as tau_lift=0.02; repeatable.", make=dict,
+        metavar="COLUMN=NUMBER", many=True, parse=lambda words: _numbers("--drift", words),
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         """Refuses a unit that is none, and factors that make nothing of a column."""
@@ -81,9 +93,10 @@ class Mending:
             for name, factor in factors.items():
                 if not (isinstance(factor, numbers.Real) and math.isfinite(factor) and factor != 0):
                     raise InputError(f"{word}{name and ' '}{name}: expected a number other than 0, found {factor!r}.")
-        for name, way in self.shift.items():
-            if not (isinstance(way, numbers.Real) and math.isfinite(way)):
-                raise InputError(f"--shift {name}: expected a finite number, found {way!r}.")
+        for word, ways in (("--shift", self.shift), ("--drift", self.drift)):
+            for name, way in ways.items():
+                if not (isinstance(way, numbers.Real) and math.isfinite(way)):
+                    raise InputError(f"{word} {name}: expected a finite number, found {way!r}.")
 
 
 def _gains(text: str) -> dict[str, float]:
@@ -141,14 +154,21 @@ def mended(recording: Any, how: Mending, facts: Sequence[Joint] = ()) -> Any:
             if quantity in blocks:
                 values = changed[quantity] = np.array(changed.get(quantity, blocks[quantity]))
                 values[:, columns] += way
-    if how.despike and "tau" in blocks:
-        tau = changed.get("tau", blocks["tau"])
-        changed["tau"] = np.column_stack([np.where(spikes_of(t), smooth_of_spikes(t), t) for t in tau.T])
-    if how.derive:
-        changed |= {"dq": None, "ddq": None}
+    if how.despike:
+        for name in ("q", "dq", "tau"):
+            if name in blocks:
+                changed[name] = without_spikes(changed.get(name, blocks[name]))
     factor = TIME_UNITS[how.time_unit] * how.scale.get(TIME, 1.0)
     if factor != 1.0 or how.shift.get(TIME):
         changed["time"] = recording.time * factor + how.shift.get(TIME, 0.0)
+    for name, rate in how.drift.items():
+        quantity, columns = _columns("--drift", name, joints)
+        if quantity in blocks:
+            time = changed.get("time", recording.time)
+            values = changed[quantity] = np.array(changed.get(quantity, blocks[quantity]))
+            values[:, columns] -= rate * (time - time[0])[:, None]
+    if how.derive:
+        changed |= {"dq": None, "ddq": None}
     return replace(recording, **changed) if changed else recording
 
 
@@ -167,12 +187,20 @@ def smooth_of_spikes(values: FloatArray) -> FloatArray:
     return np.asarray(np.median(np.lib.stride_tricks.sliding_window_view(padded, 2 * AROUND + 1), axis=1))
 
 
+def without_spikes(values: FloatArray) -> FloatArray:
+    """Columns (samples, n) with the median in place of single samples far from those around them."""
+    return np.column_stack([np.where(spikes_of(v), smooth_of_spikes(v), v) for v in values.T])
+
+
 def spikes_of(values: FloatArray) -> npt.NDArray[np.bool_]:
-    """Which of the values (samples,) are far from those around them; none of few."""
-    far = np.abs(values - smooth_of_spikes(values))
+    """Which of the values (samples,) are far from those around them; none of few, and none at a step."""
+    smooth = smooth_of_spikes(values)
+    far = np.abs(values - smooth)
+    across = np.abs(np.roll(smooth, -AROUND - 1) - np.roll(smooth, AROUND + 1))
+    across[: AROUND + 1] = across[len(across) - AROUND - 1 :] = 0.0
     low, high = np.quantile(values, [0.01, 0.99])
     limit = max(SPIKE * float(np.quantile(far, 0.9)), SPIKE_SHARE * float(high - low))
-    return np.asarray(far > limit) if limit > 0.0 else np.zeros(len(values), dtype=np.bool_)
+    return np.asarray((far > limit) & (far > across)) if limit > 0.0 else np.zeros(len(values), dtype=np.bool_)
 
 
 def expect_seconds(path: str | Path, time: FloatArray) -> None:

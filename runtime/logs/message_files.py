@@ -66,7 +66,7 @@ def read_message_file(path: str | Path, renamed: Mapping[str, str] | None = None
     suffix = _suffix(path)
     messages = Messages()
     if suffix is None:
-        messages.found = list(_lines(path))
+        messages.found = list(_lines(path, messages.notes))
     elif suffix == ".bag":
         _read_ros1(path, messages)
     else:
@@ -152,9 +152,12 @@ def _of_rosbags(name: str, data: Any) -> JointState | SEAJointState:
     return TYPES[name](header, tuple(data.name), **arrays)
 
 
-def _lines(path: str | Path) -> Iterator[Message]:
-    text = read_bytes(path).decode("utf-8", "replace")
-    for number, line in enumerate(text.splitlines(), 1):
+def _lines(path: str | Path, notes: list[str]) -> Iterator[Message]:
+    lines = read_bytes(path).decode("utf-8", "replace").splitlines()
+    if len(lines) > 1 and lines[-1].strip() and not lines[-1].rstrip().endswith("}"):
+        notes.append("the last line was cut off and is left out")
+        lines = lines[:-1]
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:

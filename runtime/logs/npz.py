@@ -70,6 +70,7 @@ def _arrays(path: str | Path) -> dict[str, Any]:
     data = read_bytes(path)
     try:
         check_zip(io.BytesIO(data), len(data))
+        _expect_arrays(path, data)
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         if sum(values.size * np.float64().itemsize for values in arrays.values()) > allowance(len(data)):
@@ -83,6 +84,18 @@ def _arrays(path: str | Path) -> dict[str, Any]:
         RuntimeError, SyntaxError,
     ) as error:  # fmt: skip
         raise InputError(f"{path} is not an NPZ file of plain arrays: {error}.") from None
+
+
+def _expect_arrays(path: str | Path, data: bytes) -> None:
+    """Refuse other files that are ZIP archives too."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        inside = archive.namelist()
+    if any(name.startswith("xl/") for name in inside):
+        raise InputError(f"{path} is a workbook of a spreadsheet; save it as CSV there.")
+    if not all(name.endswith(".npy") for name in inside):
+        raise InputError(
+            f"{path} is a ZIP archive of {listing(inside)}; unpack it, and give the recording that is in it."
+        )
 
 
 def _names(path: str | Path, key: str, values: Any) -> list[str]:

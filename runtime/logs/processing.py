@@ -238,7 +238,7 @@ def filter_parts(
     if not kept:
         longest = max(b - a for a, b in spans)
         where = "its longest part without a gap has" if len(spans) > 1 else "it has"
-        way = _way_over(steps, breaks, longest_step, fewest)
+        way = _way_over(steps, breaks, longest_step, fewest, whole="are left out" not in said)
         raise InputError(
             f"{name}: {where} {longest} samples ({longest * step:.3g} s); too short: at least {fewest} "
             f"({fewest * step:.3g} s) are needed with this filter.{way}{said}"
@@ -256,9 +256,9 @@ def filter_parts(
     return parts
 
 
-def _way_over(steps: FloatArray, breaks: Sequence[int], longest_step: float, fewest: int) -> str:
-    """The `--bridge` that makes a part long enough of a log cut by many short gaps, as stamps of arrival do, and the `--rate`
-    of even steps that it may have been recorded at; or nothing."""
+def _way_over(steps: FloatArray, breaks: Sequence[int], longest_step: float, fewest: int, whole: bool) -> str:
+    """The `--bridge` that makes a part long enough of a log cut by many short gaps, as stamps of arrival do, and, of a `whole`
+    one, the `--rate` of even steps that it may have been recorded at; or nothing."""
     cuts = np.sort(steps[(steps > longest_step) & (steps <= ADVISED)])
     if not len(cuts):
         return ""
@@ -270,7 +270,11 @@ def _way_over(steps: FloatArray, breaks: Sequence[int], longest_step: float, few
         return ""
     mean = len(steps) / float(steps.sum())
     rate = float(f"{mean:.1g}") if abs(float(f"{mean:.1g}") / mean - 1.0) < EVEN else float(f"{mean:.2g}")
-    even = f", --rate {rate:g} takes even steps instead (if no sample is lost)" if abs(rate / mean - 1.0) < EVEN else ""
+    even = (
+        f", --rate {rate:g} takes even steps instead (if no sample is lost)"
+        if whole and abs(rate / mean - 1.0) < EVEN
+        else ""
+    )
     return (
         f" {len(cuts)} steps of {longest_step:.3g} to {cuts[-1]:.3g} s split it; --bridge {bridge:g} closes them{even}."
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.logs.cleaning import GAP
+from diffpbd.runtime.logs.cutting import cuts_of
 from diffpbd.runtime.logs.findings import Finding
 from diffpbd.runtime.logs.recording import Recording
 from diffpbd.runtime.logs.thresholds import (
@@ -34,6 +35,7 @@ CLEARER, ROUNDING = (
     0.9,
     1e-6,
 )  # what is unlike with a lag, as part of what is without, for it to count; unlike by rounding
+MOST_CUTS = 12  # stretches that a message names
 FEWEST_WINDOWS = 8  # windows of a recording from which rates are compared
 DERIVE = "--rates positions takes the rates from the positions"
 
@@ -124,8 +126,8 @@ def _finer(scores: Sequence[float], best: int) -> float:
     return best - width + (float(np.clip(0.5 * (low - high) / bend, -1.0, 1.0)) if bend < 0.0 else 0.0)
 
 
-def compare_rates(r: Recording, rates: Sequence[Rates | None]) -> list[Finding]:
-    """What is wrong about every joint's rates."""
+def compare_rates(r: Recording, rates: Sequence[Rates | None], wrong: Set[str] = frozenset()) -> list[Finding]:
+    """What is wrong about every joint's rates; of the joints `wrong` it is the positions."""
     found: list[Finding] = []
     steps = np.diff(r.time)
     step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
@@ -135,7 +137,9 @@ def compare_rates(r: Recording, rates: Sequence[Rates | None]) -> list[Finding]:
         if rate.ratio == 0.0 or rate.related < RELATED:
             grave = True
             if r.dq is not None and np.ptp(r.dq[:, k]) == 0.0:
-                what = f"dq is {r.dq[0, k]:g} in all samples, ratio 0 to the slope of q, which is {rate.speed:.3g}"
+                what = (
+                    f"dq is {r.dq[0, k] + 0.0:g} in all samples, ratio 0 to the slope of q, which is {rate.speed:.3g}"
+                )
                 grave = step < POSES
                 what += "" if grave else "; poses held one after the other?"
             else:
@@ -150,7 +154,8 @@ def compare_rates(r: Recording, rates: Sequence[Rates | None]) -> list[Finding]:
             if not unit and abs(rate.ratio) > FAR_RATIO:
                 unit = ", of the motor's side of a gear"
             grave = not 1.0 / FAR_RATIO <= rate.ratio <= FAR_RATIO
-            found.append(Finding("rates", name, f"dq is {rate.ratio:.4g} times the slope of q{unit}", DERIVE, grave))
+            mend = _mend(name, rate.ratio, name in wrong)
+            found.append(Finding("rates", name, f"dq is {rate.ratio:.4g} times the slope of q{unit}", mend, grave))
         elif abs(rate.lag) > max(LAG, LAG_STEPS * step):
             way = "after" if rate.lag > 0.0 else "before"
             found.append(Finding("lag", name, f"dq comes {1e3 * abs(rate.lag):.3g} ms {way} the slope of q", DERIVE))
@@ -159,16 +164,26 @@ def compare_rates(r: Recording, rates: Sequence[Rates | None]) -> list[Finding]:
     return found
 
 
+def _mend(name: str, ratio: float, wrong: bool) -> str:
+    """The rates from the positions, or the positions by the rates; both where either may be wrong."""
+    exact = next((own for own in NAMED_RATIOS if abs(ratio / own - 1.0) < CLOSE), ratio)
+    scale = f"--scale q_{name}={exact:.6g}"
+    if wrong:
+        return f"{scale} takes the positions' unit from the rates"
+    either = 1.0 / FAR_RATIO <= abs(ratio) <= FAR_RATIO
+    return f"{DERIVE}; if these are wrong, {scale}" if either else DERIVE
+
+
 def _frozen(r: Recording, k: int) -> list[Finding]:
     """Where a position keeps its value to the last bit while the rates go on."""
     assert r.dq is not None
     still = np.concatenate([[False], (np.diff(r.q[:, k]) == 0.0) & usual_steps(r), [False]]).astype(np.int8)
     edges = np.flatnonzero(np.diff(still))
     told = np.concatenate([[0.0], np.cumsum(0.5 * (r.dq[1:, k] + r.dq[:-1, k]) * np.diff(r.time))])
-    runs = [(a, b) for a, b in edges.reshape(-1, 2).tolist() if abs(told[b] - told[a]) > FROZEN]
+    runs = [(a, b) for a, b in edges.reshape(-1, 2).tolist() if np.ptp(told[a : b + 1]) > FROZEN]
     if not runs:
         return []
     a, b = runs[0]
     when = f"first at {r.time[a]:.6g} s for {r.time[b] - r.time[a]:.3g} s"
-    what = f"q stands still {len(runs)} times while dq tells of a way of {abs(told[b] - told[a]):.3g}, {when}"
-    return [Finding("frozen", r.joints[k], what, "cut it out of the file")]
+    what = f"q stands still {len(runs)} times while dq tells of a way of {np.ptp(told[a : b + 1]):.3g}, {when}"
+    return [Finding("frozen", r.joints[k], what, cuts_of(r, runs[:MOST_CUTS]))]

@@ -131,20 +131,22 @@ def _from_table(path: str | Path, joints: Sequence[str], reading: Reading) -> Re
     if missing:
         raise InputError(
             f"{path}: The log has no columns for the joints {listing(as_recorded(missing))}; it has "
-            f"{listing(as_recorded(have))}. `--map FILE.json` renames columns."
+            f"{listing(as_recorded(have))}. `--map FILE.json` renames columns; {_without(len(missing) == len(joints))}."
         )
-    for quantity in ("dq", "ddq"):
+    used = DERIVED[:1] if reading.mending.derive else DERIVED
+    for quantity in used[1:]:
         table.require_same(quantity, have, optional=True)
     unmoved = [joint for joint in reading.passive if joint not in table.joints("tau")]
     table.require_same("tau", [joint for joint in have if joint not in unmoved], optional=True)
     time = table.stamps(reading.rate, gaps=True)
-    q, dq, ddq = (table.values(quantity, joints, gaps=True) for quantity in DERIVED)
+    q, dq, ddq = (table.values(quantity, joints, gaps=True) if quantity in used else None for quantity in DERIVED)
     assert q is not None  # joints are among those with positions
     driven = [joint for joint in joints if joint not in unmoved]
     signal = choose(str(path), _signals(table, driven) if driven else [], reading.torque)
     tau: FloatArray | None = None
     strange = table.strangers(have)
-    notes: tuple[str, ...] = (f"left alone: {listing(strange)}, of joints without positions",) if strange else ()
+    notes = tuple(table.notes)
+    notes += (f"left alone: {listing(strange)}, of joints without positions",) if strange else ()
     if signal is not None:
         tau = np.zeros((len(q), len(joints)))
         for joint in driven:
@@ -158,6 +160,25 @@ def _from_table(path: str | Path, joints: Sequence[str], reading: Reading) -> Re
     if turn is not None and reading.mending.sort:
         turn = turn[order]
     return Recording(str(path), time, tuple(joints), q, dq, ddq, tau, (), notes, turn=turn)
+
+
+def _expect_one_clock(r: Recording) -> None:
+    """Refuse rows of which some have the torques and others the rest."""
+    if r.tau is None:
+        return
+    read, moved = (np.isfinite(values).all(axis=1) for values in (r.tau, r.q))
+    if read.any() and moved.any() and not (read & moved).any():
+        raise InputError(
+            f"{r.path}: positions ({moved.sum()} rows) and torques ({read.sum()} rows) stand in different rows, as of two "
+            "clocks; interpolate the torques at the stamps of the positions (numpy.interp), and write both into the same rows."
+        )
+
+
+def _without(all_of_them: bool) -> str:
+    """What to do about joints without columns."""
+    return (
+        "a recording of another robot: leave it out" if all_of_them else "a joint without a column has to be recorded"
+    )
 
 
 def _signals(table: Table, joints: Sequence[str]) -> list[str]:
@@ -190,6 +211,7 @@ def _cleaned(r: Recording) -> Recording:
     expect_stamps(r.path, r.time, columns)
     found = clean(r.time, columns)
     if not len(found.keep):
+        _expect_one_clock(r)
         raise InputError(f"{r.path}: no sample can be used: {'; '.join(found.notes)}.")
     kept = {name: values[found.keep] for name, values in blocks.items()}
     if r.turn is not None:

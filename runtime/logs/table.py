@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,8 @@ from diffpbd.runtime.logs.mending import expect_seconds
 
 __all__ = ["PATH", "RATES", "TIME_NAMES", "TURN", "Table", "as_recorded", "expect_columns"]
 
+ROUNDED = 0.6
+"""[1] The same as part of the step that stamps are rounded to."""
 OFF = 0.06
 """[s] From even steps to stamps that --rate replaces: stamps rounded to 0.1 s are 0.05 s off."""
 TIME_NAMES = ("time", "t")
@@ -61,7 +64,9 @@ def even_stamps(path: str | Path, stamps: FloatArray, even: FloatArray) -> Float
     off = stamps[there] - even[there]
     middle = 0.5 * (float(off.max()) + float(off.min())) if there.any() else 0.0
     farthest = float(np.abs(off - middle).max(initial=0.0))
-    if farthest > OFF:
+    steps = np.diff(stamps[there])
+    grain = float(np.median(steps[steps > 0.0])) if (steps == 0.0).mean() > 0.5 and (steps > 0.0).any() else 0.0
+    if farthest > max(OFF, ROUNDED * grain):
         span = float(np.ptp(stamps[there]))
         told = f"{(len(stamps) - 1) / span:.6g} Hz on average" if span > 0.0 else "no rate"
         raise InputError(
@@ -77,6 +82,7 @@ class Table(ABC):
     def __init__(self, path: str | Path, header: Sequence[str], rows: int, columns: Mapping[str, str]) -> None:
         """`header` as the file has it; `columns` renames, from the file's name to the name here."""
         self.path, self.rows = path, rows
+        self.notes: list[str] = []
         expect_columns(path, len(header))
         for name in columns:
             if name not in header:
@@ -84,7 +90,7 @@ class Table(ABC):
         self.header = [columns.get(name, name) for name in header]
         twice = sorted(name for name, count in Counter(self.header).items() if count > 1)
         if twice:
-            raise InputError(f"{path}: the columns {listing(twice)} appear more than once.")
+            raise InputError(f"{path}: the columns {listing(twice)} appear more than once; keep one of each.")
         if not rows:
             raise InputError(f"{path} has a header row but no samples.")
 
@@ -139,7 +145,10 @@ class Table(ABC):
         extra = [f"{quantity}_{joint}" for joint in have if joint not in joints]
         if missing and (have or not optional):
             strange = f"; {listing(extra)} have no q column of the same joint" if extra else ""
-            raise InputError(f"{self.path}: the columns {listing(missing)} are missing{strange}.")
+            way = "; --rates positions takes all rates from the positions" if quantity == "dq" else ""
+            raise InputError(
+                f"{self.path}: the columns {listing(missing)} are missing{strange}{way}. `--map FILE.json` renames columns."
+            )
 
     def strangers(self, joints: Sequence[str]) -> tuple[str, ...]:
         """Columns named like a quantity of a joint that has no positions, such as `tau_des1`: left alone."""
@@ -207,9 +216,24 @@ class Table(ABC):
             return even_stamps(self.path, self.column(names[0], gaps=gaps), even) if len(names) == 1 else even
         if len(names) != 1:
             found = "both columns time and t" if names else "no column time or t"
-            todo = "keep one" if names else "give the sampling rate with --rate HZ"
+            todo = "keep one" if names else f"{self._clock(gaps)}give the sampling rate with --rate HZ"
             raise InputError(f"{self.path} has {found}; {todo}.")
         return self.column(names[0], gaps=gaps)
+
+    def _clock(self, gaps: bool) -> str:
+        """Words on a column of another name that may be the time: it increases all along, and does not count rows."""
+        known = [f"{quantity}_" for quantity in ("q", "dq", "ddq", "tau")]
+        for name in self.header:
+            if any(name.startswith(prefix) for prefix in known):
+                continue
+            try:
+                steps = np.diff(self.cells(name, gaps=gaps))
+            except InputError:
+                continue
+            if len(steps) > 1 and (steps > 0.0).all() and (steps != 1.0).any():
+                renamed = json.dumps({name: "time"}, ensure_ascii=False)
+                return f"if it is {name}, --map FILE.json with {renamed} renames it; else "
+        return ""
 
     def bad(self, name: str, sample: int, expected: str = "a finite number") -> InputError:
         """The error of a cell."""

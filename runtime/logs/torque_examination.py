@@ -7,7 +7,7 @@ with these bounds, and what it leaves unexplained says which way round the torqu
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from scipy.optimize import nnls
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.logs.findings import Finding
+from diffpbd.runtime.logs.motion_examination import examine_motions, exchange
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.logs.thresholds import ADVANTAGE, EXPLAINED, GAIN, MOVING, SHARE, SHIFT
 from diffpbd.runtime.model.closed import motor_torque
@@ -27,6 +28,8 @@ SLIP = 0.02  # rad/s or m/s over which Coulomb friction turns its sign
 FARTHEST, FINEST = 0.3, 0.01  # s: shifts in time that are tried
 EDGE = 0.03  # part of a recording at each end, where its filter settles
 UNLIKELY_DROP = 0.85  # what is left unexplained at the best shift, as part of what is left without
+ALIKE_GAINS = 1.05  # [1] largest over smallest gain of joints that one unit tells
+UNITS = {1e3: "N·mm", 100.0: "N·cm", 10.197: "kgf·cm", 8.8507: "lbf·in", 141.61: "ozf·in", 0.73756: "lbf·ft"}
 LEAST = 1e-3  # N·m or N; a torque that varies less says nothing
 
 
@@ -83,7 +86,7 @@ def examine_torques(robot: Robot, parts: Sequence[Samples]) -> list[Finding]:
         for i in judged
         for j in judged
     }
-    if found := _mirrored(robot, s, judged.tolist(), springs):
+    if found := examine_motions(robot, s, judged.tolist(), lambda *own: explained(*own).left):
         return found
     findings: list[Finding] = []
     exchanged: set[int] = set()
@@ -95,12 +98,38 @@ def examine_torques(robot: Robot, parts: Sequence[Samples]) -> list[Finding]:
                 f"unexplained are {_percent(straight)} of the torques as they stand and {_percent(crossed)} exchanged"
             )
             message = f"its torque and that of {names[1]} look exchanged: {figure}"
-            findings.append(Finding("swapped", names[0], message, "--map exchanges the names of columns", grave=True))
+            findings.append(Finding("swapped", names[0], message, exchange(("tau",), *names), grave=True))
             exchanged |= {int(i), int(j)}
     for i in judged:
         if i not in exchanged:
             findings += _of_joint(robot, s, int(i), cross[i, i], robot.joints[i] in springs)
-    return findings
+    return _of_one_unit(robot, findings, {robot.joints[i]: cross[i, i].gain for i in judged})
+
+
+def _of_one_unit(robot: Robot, findings: list[Finding], gains: Mapping[str, float]) -> list[Finding]:
+    """Where all joints whose gain is off are off by the same factor, that is the unit of all torques."""
+    off = [finding.joint for finding in findings if finding.kind == "gain"]
+    told = [gains[joint] for joint in off]
+    if len(off) < 2:
+        return findings
+    drives = f"--drive-gain {','.join(f'{j}={1.0 / gains[j]:.4g}' for j in off)}"
+    others = [finding for finding in findings if finding.kind != "gain"]
+    if max(told) > ALIKE_GAINS * min(told):
+        rest = [joint for joint in robot.joints if joint not in off]
+        more = f"; of {', '.join(rest)} by runs with a payload, see `diffpbd drive-gain`" if rest else ""
+        message = (
+            f"torques of {' and '.join(off)} are {' and '.join(f'{g:.3g}' for g in told)} times the description's: amperes, "
+            "before gears, or masses far off?"
+        )
+        return [*others, Finding("gain", "", message, f"{drives}{more or '; or --fit …,sensor.gain'}")]
+    factor = float(np.exp(np.mean(np.log(told))))
+    unit = next((f" ({word})" for own, word in UNITS.items() if 1.0 / ALIKE_GAINS < factor / own < ALIKE_GAINS), "")
+    exact = next((own for own in UNITS if 1.0 / ALIKE_GAINS < factor / own < ALIKE_GAINS), factor)
+    message = (
+        f"torques of {' and '.join(off)} are {factor:.3g} times the description's{unit}, so probably all of this recording; "
+        "or masses far off?"
+    )
+    return [*others, Finding("gain", "", message, f"--scale tau={1.0 / exact:.6g}; where currents, {drives}")]
 
 
 def _signals(robot: Robot, parts: Sequence[Samples]) -> _Signals:
@@ -116,45 +145,6 @@ def _signals(robot: Robot, parts: Sequence[Samples]) -> _Signals:
     return _Signals(q, dq, ddq, u, tau, thin / parts[0].rate)
 
 
-def _mirrored(robot: Robot, s: _Signals, judged: Sequence[int], springs: Set[str]) -> list[Finding]:
-    """A joint whose positions and rates have the wrong sign: all joints' torques are told better with the right one, and
-    better than with its torque's sign turned (a pendulum about its lowest pose tells no difference)."""
-    facts = robot.manifest.robot
-    if facts.loops or facts.base_freedoms or not judged:
-        return []
-
-    def left(turn: int | None, flip: int | None) -> float:
-        signs = np.ones(robot.n)
-        if turn is not None:
-            signs[turn] = -1.0
-        q, dq = s.q * signs, s.dq * signs
-        u = (
-            s.u
-            if turn is None
-            else np.reshape(motor_torque(robot, q, dq, s.ddq * signs, robot.alpha.defaults), s.q.shape)
-        )
-        parts = [
-            explained(
-                -s.tau[:, i] if i == flip else s.tau[:, i],
-                u[:, i],
-                dq[:, i],
-                q[:, i] if robot.joints[i] in springs else None,
-            ).left
-            for i in judged
-        ]
-        return float(np.sqrt(np.mean(np.square(parts))))
-
-    plain = left(None, None)
-    turned = {k: left(k, None) for k in judged}
-    best = min(turned, key=lambda k: turned[k])
-    if turned[best] >= ADVANTAGE * min(plain, left(None, best)) or turned[best] >= 1.0 - EXPLAINED:
-        return []
-    name = robot.joints[best]
-    figure = f"unexplained are {_percent((plain,))} of all torques as it stands and {_percent((turned[best],))} turned"
-    cure = f"--scale q_{name}=-1 --scale dq_{name}=-1"
-    return [Finding("mirrored", name, f"its positions and rates have the wrong sign: {figure}", cure, grave=True)]
-
-
 def _of_joint(robot: Robot, s: _Signals, k: int, plain: Explained, sprung: bool) -> list[Finding]:
     name = robot.joints[k]
     spring = s.q[:, k] if sprung else None
@@ -167,7 +157,7 @@ def _of_joint(robot: Robot, s: _Signals, k: int, plain: Explained, sprung: bool)
         shift, left = _shift(s, k)
         if abs(shift) > SHIFT and left < UNLIKELY_DROP * plain.left:
             way = "after" if shift > 0.0 else "before"
-            mend = f"--fit …,sensor.delay.{name}" if shift > 0.0 else "shift the column"
+            mend = f"--fit …,sensor.delay.{name}"
             found.append(Finding("shift", name, f"its torque comes {1e3 * abs(shift):.0f} ms {way} the motion", mend))
         if plain.share > SHARE and not 1.0 / GAIN <= plain.gain <= GAIN:
             message = (
@@ -175,7 +165,7 @@ def _of_joint(robot: Robot, s: _Signals, k: int, plain: Explained, sprung: bool)
             )
             found.append(
                 Finding(
-                    "gain", name, message, f"--drive-gain {name}={1.0 / plain.gain:.3g}, --fit …,sensor.gain.{name}"
+                    "gain", name, message, f"--drive-gain {name}={1.0 / plain.gain:.4g}, --fit …,sensor.gain.{name}"
                 )
             )
     return found

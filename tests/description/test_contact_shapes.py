@@ -16,6 +16,7 @@ from diffpbd.codegen.description.recipe_file import load_recipe
 from diffpbd.codegen.description.report import DescriptionError
 from diffpbd.codegen.description.resolve import read_robot
 from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.graph.loop_report import contact_facts
 from diffpbd.codegen.graph.model import build
 
 
@@ -30,7 +31,7 @@ def test_a_box_on_a_plane_is_its_corners(tmp_path: Path) -> None:
     corners = np.array([p.sphere.point for p in robot.pairs])
     np.testing.assert_allclose(np.linalg.norm(corners, axis=1), np.sqrt(0.03), rtol=1e-14)
     assert np.ptp(corners, axis=0) == pytest.approx([0.2 * np.sqrt(2) * np.sin(np.pi / 4 + 0.5)] * 2 + [0.2])
-    assert {p.sphere.law for p in robot.pairs} == {"body"}
+    assert {p.sphere.law for p in robot.pairs} == {fact.law for fact in contact_facts(robot)} == {"body"}
 
 
 def test_a_capsule_on_a_plane_is_its_ends(tmp_path: Path) -> None:
@@ -148,10 +149,20 @@ def test_collision_shapes_of_two_links(tmp_path: Path) -> None:
             ("hand=turm",),
             'there is no plane "turm"; a recipe\'s [[plane]] makes one, here "table", and no link of that name',
         ),
-        (("hand=hand",), 'both are on "hand", the same link; they cannot move against each other'),
+        (("hand=hand",), 'contact from collision of "hand": against itself; name another link as hand=OTHER'),
     ],
 )
 def test_links_that_are_refused(words: tuple[str, ...], text: str, tmp_path: Path) -> None:
     with pytest.raises(DescriptionError) as caught:
         collided({"hand": [BALL], "right": [PILL], "left": [CRATE]}, tmp_path, *words)
     assert text in str(caught.value)
+
+
+def test_a_shape_that_is_no_contact_is_named_alone(tmp_path: Path) -> None:
+    """And not what would have touched it."""
+    disc = '<cylinder radius="0.3" length="0.1"/>'
+    for words in ("hand=right", "right=hand"):
+        with pytest.raises(DescriptionError) as caught:
+            collided({"hand": [BALL], "right": [disc], "left": [CRATE]}, tmp_path, words)
+        assert "no spheres fit its ends" in str(caught.value)
+        assert not any(text in str(caught.value) for text in ("touches nothing", "no such plane or contact"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from support.scenarios import SCENARIOS, WAY, Arm, sets
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.identify import Identification, Settings, identify
+from diffpbd.runtime.identify import Identification, Settings, dahl, identify
 from diffpbd.runtime.identify.design import turned
+from diffpbd.runtime.identify.friction_choice import triangle
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 
 ARM = Arm.of(3)
@@ -84,3 +86,23 @@ def test_what_is_refused(robot: Robot) -> None:
         identify(robot, run, ["friction.viscous"], settings=Settings(friction_model="dahl"))
     with pytest.raises(InputError, match="--friction-model dahl is an option of --form torque"):
         Settings(form="shooting", friction_model="dahl")
+
+
+def test_memory_that_a_third_of_the_positions_contradicts_is_none() -> None:
+    rng, ways = np.random.default_rng(2), dahl.WAYS
+    p = 0.3 * np.sin(np.linspace(0.0, 60.0, 3000))
+    side, state = np.sign(np.gradient(p)), turned(p, ways)
+
+    def rows(torque: np.ndarray) -> np.ndarray:
+        return np.column_stack([side, state, torque + 0.05 * rng.normal(size=len(p))])
+
+    parts = [triangle(rows(state[:, 6])) for _ in range(6)]
+    own = dahl._Joint(parts, np.full(6, float(len(p))), ways, 1, 0, [0], {"j": [triangle(rows(state[:, 6]))] * 3})
+    assert dahl._judged(own, "rad")[0] == ways[6]
+    plain = triangle(rows(side))
+    other = replace(own, kinds={"j": [plain, parts[0], parts[1]]})
+    way, text = dahl._judged(other, "rad")
+    assert way == 0.0 and "on a third of j's positions left out" in text
+    longest = replace(own, triangles=[triangle(rows(state[:, -1])) for _ in range(6)])
+    assert dahl._judged(longest, "rad") == (0.0, dahl._judged(longest, "rad")[1])
+    assert "another effect than presliding" in dahl._judged(longest, "rad")[1]

@@ -16,8 +16,10 @@ from support.touching import MASS, RADIUS, ball, block
 import diffpbd
 from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.commands.identify import command
+from diffpbd.runtime.folder.manifest import Contact
 from diffpbd.runtime.identify import Identification, Settings, identify
 from diffpbd.runtime.identify.selection import select
+from diffpbd.runtime.identify.touched import Touched
 from diffpbd.runtime.identify.trajectory import motions, parameters_of
 from diffpbd.runtime.identify.windows import Windows
 from diffpbd.runtime.logs.csv import Log, write_log
@@ -249,3 +251,12 @@ def test_motors_need_their_torques(tmp_path: Path) -> None:
     write_log(tmp_path / "bare.csv", Log(log.time, log.joints, log.q, log.dq, None, None))
     with pytest.raises(InputError, match="no tau_<joint> columns, and the joints of block have motors"):
         diffpbd.identify(robot("block"), tmp_path / "bare.csv", "contact")
+
+
+def test_contacts_of_a_shape_or_surface_concern_its_friction() -> None:
+    own = Touched(Contact("rod.1/table", "arm", 0.05, "table", "plane", "base", True, "rod"), 1.0, 0.0, True)
+    assert own.concerns("contact.friction.rod")
+    assert not own.concerns("contact.friction.rod.1")
+    plain = Touched(Contact("tip/table", "arm", 0.05, "table", "plane", "base", True), 1.0, 0.0, True)
+    assert plain.concerns("contact.friction.tip")
+    assert plain.concerns("plane.height.table")

@@ -1,0 +1,77 @@
+"""Spans of time that are cut out of a recording, and the words of the option that does it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import listing
+
+__all__ = ["Spans", "cut_of", "cut_out", "cuts_of", "expect_files", "spans_of"]
+
+Spans = tuple[tuple[str, float, float], ...]
+"""File's name, and seconds since its first sample from which to which."""
+
+
+def cut_of(path: str, begin: float, end: float) -> str:
+    """The option that cuts from one time to another [s since the first sample]."""
+    return f"--cut {shlex.quote(Path(path).name)}={max(begin, 0.0):.3f}:{end:.3f}"
+
+
+def cuts_of(r: Any, runs: Iterable[Sequence[int]]) -> str:
+    """The same for runs of samples of a recording, first and last."""
+    steps = np.diff(r.time)
+    half = 0.5 * float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
+    times = [(r.time[a] - r.time[0] - half, r.time[min(b, len(r) - 1)] - r.time[0] + half) for a, b in runs]
+    return " ".join(cut_of(r.path, begin, end) for begin, end in times)
+
+
+def spans_of(words: Sequence[str]) -> Spans:
+    """Of a command line: FILE=FROM:TO words."""
+    found = []
+    for word in words:
+        name, _, span = word.rpartition("=")
+        try:
+            begin, end = (float(text) for text in span.split(":"))
+        except ValueError:
+            begin = end = float("nan")
+        if not name or not begin < end:  # NaN too
+            raise InputError(f"--cut: expected FILE=FROM:TO, seconds since its first sample, found {word!r}.")
+        found.append((name, begin, end))
+    return tuple(found)
+
+
+def expect_files(spans: Spans, logs: Sequence[str | Path]) -> None:
+    """Refuse a name that is none of the logs'."""
+    names = {str(log) for log in logs} | {Path(log).name for log in logs}
+    for name, _, _ in spans:
+        if name not in names:
+            raise InputError(f"--cut: there is no log {name}; given are {listing([Path(log).name for log in logs])}.")
+
+
+def cut_out(r: Any, spans: Spans) -> Any:
+    """The recording without these spans of it; a part begins after each."""
+    since = r.time - r.time[0]
+    gone = np.zeros(len(r), dtype=np.bool_)
+    for name, begin, end in spans:
+        if name in (r.path, Path(r.path).name):
+            gone |= (since >= begin) & (since <= end)
+    if not gone.any():
+        return r
+    keep = np.flatnonzero(~gone)
+    if not len(keep):
+        raise InputError(f"{r.path}: --cut leaves none of its {len(r)} samples.")
+    breaks = {int(b) for b in np.searchsorted(keep, r.breaks)} | set((np.flatnonzero(np.diff(keep) > 1) + 1).tolist())
+    blocks = {
+        name: values[keep] for name in ("q", "dq", "ddq", "tau", "turn") if (values := getattr(r, name)) is not None
+    }
+    return replace(
+        r, time=r.time[keep], breaks=tuple(sorted(b for b in breaks if 0 < b < len(keep))),
+        notes=(*r.notes, f"{len(r) - len(keep)} samples are cut out"), **blocks,
+    )  # fmt: skip

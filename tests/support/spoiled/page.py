@@ -1,0 +1,54 @@
+"""The table of all kinds as a page of the documentation."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from support.spoiled import KINDS
+from support.spoiled.files import again
+from support.spoiled.kind import Kind
+
+__all__ = ["page"]
+
+HEAD = """# Spoiled recordings
+
+What `identify` makes of a recording that is spoiled in a known way: a simulated arm of three joints whose friction is known
+(Pinocchio's dynamics, integrated by Runge and Kutta's fourth order, noise in all sensors), thirty seconds at 100 Hz. A test
+spoils the recording, runs the command, takes the cure from what it says, runs it again, and compares friction and offsets with
+the truth. Of {count} kinds {right} are read right, {named} are named with a cure that brings the truth back ({again} of them,
+such as an empty file, by a sound recording in its place), and {unseen} nothing observes. … stands for a figure or a name.
+`make soak OPTS="-k test_spoiled"` runs all of them; a test writes this table (`--update-golden`) and compares it.
+"""
+
+
+def page() -> str:
+    """Its text."""
+    unseen = sum(bool(kind.unseen) for kind in KINDS)
+    right = sum(not kind.says and not kind.unseen for kind in KINDS)
+    parts = [
+        HEAD.format(
+            count=len(KINDS),
+            right=right,
+            named=len(KINDS) - right - unseen,
+            again=sum(k.mend is again for k in KINDS),
+            unseen=unseen or "none",
+        )
+    ]
+    for group, kinds in groupby(KINDS, key=lambda kind: kind.group):
+        parts.append(
+            f"## {group[0].upper()}{group[1:]}\n\n| kind | what is said | cure |\n|---|---|---|\n"
+            + "".join(map(_row, kinds))
+        )
+    return "\n".join(parts)
+
+
+def _row(kind: Kind) -> str:
+    if kind.unseen:
+        return f"| {kind.name} | nothing: {kind.unseen} | |\n"
+    if not kind.says:
+        return f"| {kind.name} | read right{f', noted: {_text(kind.noted)}' if kind.noted else ''} | |\n"
+    return f"| {kind.name} | {_text(kind.says)} | `{kind.cure}` |\n"
+
+
+def _text(words: str) -> str:
+    return words.replace("|", "\\|").replace("<", "&lt;")
