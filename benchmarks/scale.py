@@ -5,9 +5,9 @@
 Every chain is generated with the functions and what they need (derivation, C, library). Where pinocchio is installed, its
 forward dynamics and their derivatives are timed on the same chain, from Python, less what a call costs: the time of a chain of
 one joint. Columns: operations and microseconds of one call of each function, a row of a batch (the least of several batches on
-one core, at rest but for small rates), C bytes, seconds of the whole generation and of the compiler in it (wall time). The
-exponents under the table are slopes of log(operations) and log(time) over log(joints), of the chains that are solved along the
-tree. The arms of Baxter are there with all functions.
+one core, at rest but for small rates; thread time), C bytes, seconds of the whole generation and of the compiler in it (wall
+time). The exponents under the table are slopes of log(operations) and log(time) over log(joints), of the chains that are solved
+along the tree. The arms of Baxter are there with all functions.
 """
 
 from __future__ import annotations
@@ -100,9 +100,9 @@ def batches(robot: Robot, names: Sequence[str] = FUNCTIONS) -> dict[str, Callabl
         def batch(rows: int, function=function, values=values, seeds=seeds) -> float:
             given = [np.tile(v, (rows, 1)) for v in values]
             bars = {k: np.tile(v, (rows, 1)) for k, v in seeds.items()}
-            start = time.perf_counter()
+            start = time.thread_time()
             function(*given, h=H, **bars)
-            return (time.perf_counter() - start) / rows
+            return (time.thread_time() - start) / rows
 
         batch(1)
         result[name] = batch
@@ -127,10 +127,10 @@ def peers(urdf: str) -> dict[str, float]:
 
     def timed(function: Callable[..., Any]) -> float:
         def batch(calls: int) -> float:
-            start = time.perf_counter()
+            start = time.thread_time()
             for _ in range(calls):
                 function(model, data, p, pd, u)
-            return (time.perf_counter() - start) / calls
+            return (time.thread_time() - start) / calls
 
         return least(batch)
 

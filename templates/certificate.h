@@ -100,7 +100,11 @@ static double may_be_off(const double *p, const double *pd, const double *u, con
     if (kick != 0) off += fabs(kick[j] * pd_next[j]) + fabs(kick[j] * moved) * inverse;
   }
 #if ROWS
-  off += C_GAINED * most; /* what rows may give along a chord: see loops_closed.h */
+#if BOUNCING
+  if (rebounding(w)) off += 0.25 * turned * most; /* a bounce may not be repeated with what rows may give */
+  else
+#endif
+    off += C_GAINED * most; /* what rows may give along a chord: see loops_closed.h */
 #endif
 #if BOUNCING
   /* What is thrown back keeps its energy and leaves nothing to hide a gain in (Newton's law with friction may gain, where bodies turn:

@@ -86,8 +86,9 @@ def collision_contacts(
                 found.append(ContactEntry(f"{link}.{count}", link, centre, radius, (against.name,), friction))
         if link == free and len({contact.friction for contact in found[own:]}) == 1:
             found[own:] = [replace(contact, surface=link) for contact in found[own:]]
-    for link, wanted in solid.items() if not faults else ():
-        found += _solids(root, links, link, wanted, faults, doubts)
+    if not faults:
+        own_shapes = [c for link, wanted in solid.items() for c in _solids(root, links, link, wanted, faults, doubts)]
+        found += [] if faults else own_shapes
     return tuple(found), tuple(faults), tuple(doubts)
 
 
@@ -141,6 +142,8 @@ def _unusable(link: str, plane: str, named: bool, links: dict[str, Element], pla
         return f"the description has no link {quoted(link)}"
     if not links[link].named("collision"):
         return "the link has no <collision>"
+    if named and plane not in planes and plane == link:
+        return f"against itself; name another link as {link}=OTHER"
     if named and plane not in planes and plane in links:
         return "" if links[plane].named("collision") else f"the link {quoted(plane)} has no <collision>"
     if named and plane not in planes:

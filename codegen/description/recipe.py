@@ -105,7 +105,7 @@ class Recipe:
     `base_joint` says whether the base is fixed, moves in a plane or is free (docs/bases.md).
     Joints in `passive` have no motor; every `loop` closes what the tree leaves open (docs/loops.md),
     by rows that are kept of it, or by `loop_rows` all of them. Every `contact` is a
-    sphere, point, capsule or box that touches planes (`plane`) or others; words LINK or LINK=PLANE in
+    sphere, point, capsule or box that touches planes (`plane`) or others; words LINK, LINK=PLANE or LINK=LINK in
     `contact_from_collision` make
     such of the link's `<collision>` (docs/contact.md). With `cone` exact what sticks creeps at 1e-9 m/s, and derivatives are
     those at a slip of their own. Words LINK=LINK or LINK=LINK:TYPE in `close` are loops that keep two

@@ -58,7 +58,7 @@ def generate(
     - `symbolic`: what besides is a run-time parameter, of "mass", "com", "inertia", "origin"
     - `friction_law`: of "asymmetric", "stribeck"; `springs`, `lever_springs`: joints with one; `wrench`: links
     - `close`: "LINK=LINK" or "LINK=LINK:hinge", loops; `passive`: joints without a motor
-    - `contact_from_collision`: links that touch planes; `ground`: height [m] of such a plane;
+    - `contact_from_collision`: links that touch planes, or LINK=LINK each other; `ground`: height [m] of such a plane;
       `cone="exact"`: what sticks does not creep
     - `frames`: links beside the tips that `robot.frame_pose(p, "link")` and its like know, or "all"
     - `functions`: "default", "all", or names as `diffpbd info` lists them; `variants`: steps on maximal states

@@ -18,6 +18,8 @@ STANDSTILL = ("keep", "auto")
 FRICTION_MODELS = ("plain", "auto", "dahl")
 RESIDUALS = ("auto", "position", "torque")
 MOST_STARTS = 1000
+MOST_GAIN = 1e9
+"""[N·m/rad, N·m·s/rad] Of a controller: stiffer than any link."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,10 @@ class Settings:
         ):
             if given and self.form != form:
                 raise InputError(f"{word} is an option of --form {form}, found --form {self.form}.")
+        for joint, pair in self.gains.items():
+            if not all(0.0 <= gain <= MOST_GAIN for gain in pair):  # NaN too
+                where = f"--gains {joint}".rstrip()
+                raise InputError(f"{where}: expected KP:KD from 0 to {MOST_GAIN:g}, found {pair[0]:g}:{pair[1]:g}.")
         if self.total_mass is None and self.total_mass_sigma:
             raise InputError("--total-mass-sigma: expected --total-mass beside it, whose deviation it is.")
         for name in ("symmetric", "reference"):
@@ -133,7 +139,7 @@ class Settings:
 def _gains(text: str | None) -> dict[str, tuple[float, float]]:
     """KP:KD, or JOINT=KP:KD,…, by joint; by "" for all."""
     found: dict[str, tuple[float, float]] = {}
-    for part in (text or "").split(",") if text else ():
+    for part in () if text is None else text.split(","):
         joint, _, pair = part.rpartition("=")
         stiff, _, damping = pair.partition(":")
         try:

@@ -31,6 +31,7 @@ from diffpbd.runtime.identify.solving import Question
 from diffpbd.runtime.identify.statistics import Determined, by_rows
 from diffpbd.runtime.identify.torque_statistics import INVOLVED, deviations_of, pulled
 from diffpbd.runtime.logs.processing import Samples
+from diffpbd.runtime.model.inertia import pseudo_inertia_from_linear
 from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["Bare", "applied", "doubts", "refused_here", "stated"]
@@ -56,7 +57,7 @@ def stated(
     robot: Robot, selection: Selection, base: FloatArray, settings: Settings
 ) -> tuple[Selection, FloatArray]:  # fmt: skip
     """The selection and base with what `settings` state."""
-    for words in settings.symmetric:
+    for words in dict.fromkeys(settings.symmetric):
         selection, base = _symmetric(robot, selection, base, words)
     if settings.total_mass is None:
         return selection, base
@@ -148,14 +149,17 @@ class Bare:
 
     @cached_property
     def step(self) -> FloatArray:
-        """How the coordinates (y,) move to that optimum; not at all where a physical limit holds a body."""
+        """How the coordinates (y,) move to that optimum, as far as bodies stay physical on the way; not at all where a physical
+        limit holds one."""
         x, problem = self.fitted.x, self.fitted.problem
         if any(body.limited(x) for body in self.fitted.unknowns.bodies):
             return np.zeros(len(self.linear.scale))
         Z, found = self.within
         phi = self.fitted.unknowns.phi_at(x)
         pull = sum(pulled(problem, phi, d) for d in self.fitted.designs)
-        return np.asarray(Z @ found.inverse @ (Z.T @ (self.linear.effect.T @ pull)), dtype=np.float64)
+        step = np.asarray(Z @ found.inverse @ (Z.T @ (self.linear.effect.T @ pull)), dtype=np.float64)
+        moved = self.linear.effect @ step
+        return step * min((_reach(phi[b.columns], moved[b.columns]) for b in self.fitted.unknowns.bodies), default=1.0)
 
     @cached_property
     def phi(self) -> FloatArray:
@@ -178,6 +182,13 @@ class Bare:
     def spread(self, moving: FloatArray) -> float:
         """Deviation of what moves by `moving` (φ,) with the gradient."""
         return float(deviations_of(self.fitted.problem, self.phi, moving[:, None], self.fitted.designs)[0][0])
+
+
+def _reach(body: FloatArray, move: FloatArray) -> float:
+    """Share of a move of a body's coefficients (10,), at most 1, on which its pseudo-inertia stays positive definite."""
+    root = np.linalg.inv(np.linalg.cholesky(pseudo_inertia_from_linear(body)))
+    least = float(np.linalg.eigvalsh(root @ pseudo_inertia_from_linear(move) @ root.T)[0])
+    return min(1.0, -1.0 / least) if least < 0.0 else 1.0
 
 
 def applied(

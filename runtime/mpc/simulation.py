@@ -99,7 +99,7 @@ def run_closed_loop(
     robot, h, N = problem.robot, problem.h, problem.horizon
     count = round(duration / h)
     if not 1 <= count <= MAX_TICKS:
-        raise InputError(f"MPC: {duration:g} s in steps of {h:g} s are {count} ticks; expected 1 to {MAX_TICKS}.")
+        raise InputError(f"MPC: {duration:g} s in steps of {h:g} s are {count:.8g} ticks; expected 1 to {MAX_TICKS}.")
     nodes: FloatArray = h * (np.arange(N + 1, dtype=np.float64) + mpc.delay)
     step = robot.function("joint_step")
     q, dq, tau = (np.zeros((count + 1, size)) for size in (robot.n_p, robot.n, robot.n))

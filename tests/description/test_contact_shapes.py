@@ -149,10 +149,20 @@ def test_collision_shapes_of_two_links(tmp_path: Path) -> None:
             ("hand=turm",),
             'there is no plane "turm"; a recipe\'s [[plane]] makes one, here "table", and no link of that name',
         ),
-        (("hand=hand",), 'both are on "hand", the same link; they cannot move against each other'),
+        (("hand=hand",), 'contact from collision of "hand": against itself; name another link as hand=OTHER'),
     ],
 )
 def test_links_that_are_refused(words: tuple[str, ...], text: str, tmp_path: Path) -> None:
     with pytest.raises(DescriptionError) as caught:
         collided({"hand": [BALL], "right": [PILL], "left": [CRATE]}, tmp_path, *words)
     assert text in str(caught.value)
+
+
+def test_a_shape_that_is_no_contact_is_named_alone(tmp_path: Path) -> None:
+    """And not what would have touched it."""
+    disc = '<cylinder radius="0.3" length="0.1"/>'
+    for words in ("hand=right", "right=hand"):
+        with pytest.raises(DescriptionError) as caught:
+            collided({"hand": [BALL], "right": [disc], "left": [CRATE]}, tmp_path, words)
+        assert "no spheres fit its ends" in str(caught.value)
+        assert not any(text in str(caught.value) for text in ("touches nothing", "no such plane or contact"))

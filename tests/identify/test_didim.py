@@ -139,6 +139,8 @@ def test_what_is_refused(robot: Robot, reference: Callable[[int], str], tmp_path
     refused("no column q_j0 was found", write(tmp_path / "rates.csv", time, dq=q))
     refused("--gains: expected KP:KD of every joint of followed, found no joint 'j9'", right, gains={"j9": (1.0, 1.0)})
     refused("found none of j1", right, gains={"j0": (1.0, 1.0)})
+    refused("--gains: expected KP:KD from 0 to 1e.09, found nan:1", right, gains={"": (np.nan, 1.0)})
+    refused("--gains j0: expected KP:KD from 0 to 1e.09, found 1:-1", right, gains={"j0": (1.0, -1.0)})
     with pytest.raises(InputError, match="--reference is an option of --form didim"):
         Settings(reference=("x.csv",))
     with pytest.raises(InputError, match="--instruments is an option of --form torque"):
@@ -157,5 +159,6 @@ def test_the_command(robot: Robot, reference: Callable[[int], str], tmp_path: Pa
         "friction.viscous.j0" in json.loads(out.read_text())["parameters"]
         and "the controller of --gains" in done.output
     )
-    done = CliRunner().invoke(cli, [*words, "--reference", reference(1), "--gains", "stiff"])
-    assert done.exit_code != 0 and "expected KP:KD or JOINT=KP:KD" in done.output
+    for wrong in ("stiff", ""):
+        done = CliRunner().invoke(cli, [*words, "--reference", reference(1), "--gains", wrong])
+        assert done.exit_code != 0 and "expected KP:KD or JOINT=KP:KD" in done.output

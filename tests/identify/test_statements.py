@@ -178,6 +178,17 @@ def test_bodies_too_light_for_their_moments_are_doubted(pendulum: Robot) -> None
     assert not any(CONTRADICT in n for n in fine.notes)
 
 
+def test_a_plane_that_only_an_impossible_body_has_is_doubted(pendulum: Robot) -> None:
+    """With its COM on the plane the upper link's moment would be below zero; the recordings alone would not mind."""
+    run = noisy(pendulum, 5)
+    twice = identify(pendulum, run, ["inertials"], settings=Settings(symmetric=("upper:xy", "upper:xy")))
+    (note,) = [n for n in twice.notes if CONTRADICT in n]
+    assert note.startswith(f"{CONTRADICT} --symmetric upper:xy, by ") and "the residual of shoulder rises" in note
+    assert len([n for n in twice.notes if "upper is held symmetric" in n]) == 1
+    true = identify(pendulum, run, ["inertials"], settings=Settings(symmetric=("upper:xz", "lower:xz", "lower:yz")))
+    assert not any(CONTRADICT in n for n in true.notes)
+
+
 def test_a_mass_without_effect_is_what_the_scale_leaves(drawn: Drawn) -> None:
     mass = float(arm().mass.sum())
     result = of_bodies(drawn, "mass,friction", total_mass=mass + 0.2, total_mass_sigma=0.1)
