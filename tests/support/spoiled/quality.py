@@ -168,7 +168,6 @@ KINDS = [
         changed(spikes("tau", 1, 60.0)),
         "shoulder: its torque jumps for single samples 60 times",
         "--despike",
-        cheap=True,
     ),
     Kind(
         G,
