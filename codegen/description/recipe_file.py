@@ -149,7 +149,7 @@ class Entries:
         read: dict[object, Any] = {
             "str": own.text, "float": own.number, "float | None": own.number, "Vec3": own.vector,
             "Vec3 | None": own.vector, "str | None": own.text,
-            "tuple[str, ...]": own.texts, "int": own.whole,
+            "tuple[str, ...]": own.texts, "int | None": own.whole,
         }  # fmt: skip
         return made(**{name: read[fields[name].type](f"{where}: {name}") for name in table})
 

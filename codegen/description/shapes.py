@@ -21,7 +21,7 @@ from diffpbd.codegen.description.loops import WORLD_FRAME, no_link, place_of
 from diffpbd.codegen.description.mesh_parts import MOST, capsules_of
 from diffpbd.codegen.description.meshes import MeshError, hull, hull_triangles, mesh_points
 from diffpbd.codegen.description.numerals import NumberError, read_number, read_vector
-from diffpbd.codegen.description.report import Finding, quoted
+from diffpbd.codegen.description.report import Finding, listed, quoted
 from diffpbd.codegen.description.rigid import Pose, add, compose, norm, rotation_from_rpy, scale
 from diffpbd.codegen.description.robot import IDENTITY, ZERO, Mat3, Shape, Vec3
 from diffpbd.codegen.description.source import Element
@@ -49,7 +49,7 @@ class ShapeEntry:
     size: Vec3 | None = None
     normal: Vec3 | None = None
     rpy: Vec3 = ZERO
-    capsules: int = 0
+    capsules: int | None = None
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,11 @@ def shapes_of(
                 Finding("shape", f"shape {quoted(entry.name)}: {no_link(selection, entry.link)}", (entry.link,))
             )
     parts: dict[str, list[tuple[str, Core]]] = {}
-    replaced = {entry.link for entry in shaping.entries if not entry.capsules}
-    several = {entry.link: entry.capsules for entry in shaping.entries if 1 <= entry.capsules <= MOST}
+    replaced = {entry.link for entry in shaping.entries if entry.capsules is None}
+    several = {
+        entry.link: entry.capsules for entry in shaping.entries if entry.capsules and 1 <= entry.capsules <= MOST
+    }
+    faults += _cut_in_vain(root, selection, shaping.entries)
     for element in root.named("link"):
         link = element.attributes.get("name", "")
         if link not in selection.place or link in replaced:
@@ -137,9 +140,27 @@ def _twice(shapes: Sequence[Shape]) -> Iterator[Finding]:
         yield Finding("shape", f"{names.count(name)} shapes are called {quoted(name)}; names must differ")
 
 
+def _cut_in_vain(root: Element, selection: Selection, entries: Sequence[ShapeEntry]) -> Iterator[Finding]:
+    """Entries with `capsules` of links without a mesh, or with other entries."""
+    solid = {link.attributes.get("name", ""): link.named("collision") for link in root.named("link")}
+    for entry in entries:
+        if entry.capsules is None or place_of(selection, entry.link) is None:
+            continue
+        where = f"shape {quoted(entry.name)}: capsules {entry.capsules}, but link {quoted(entry.link)} has "
+        geometries = [own for shape in solid.get(entry.link, ()) for own in shape.named("geometry")]
+        if not any(own.named("mesh") for own in geometries):
+            yield Finding(
+                "shape", f"{where}no mesh in <collision> to cut; give radius, end or size instead", (entry.link,)
+            )
+        if others := [other.name for other in entries if other.link == entry.link and other is not entry]:
+            yield Finding(
+                "shape", f"{where}other [[shape]] entries ({listed(others)}); expected it alone", (entry.link,)
+            )
+
+
 def _of_entry(entry: ShapeEntry) -> Core | None:
     kinds = [word for word in ("end", "size", "normal") if getattr(entry, word) is not None]
-    if entry.capsules:
+    if entry.capsules is not None:
         if not 1 <= entry.capsules <= MOST:
             raise _Refused(f"capsules {entry.capsules}: 1 to {MOST} of every mesh are expected")
         if kinds or entry.radius:

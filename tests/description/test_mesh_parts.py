@@ -68,7 +68,7 @@ def test_a_cut_keeps_the_surface() -> None:
         assert (high @ np.array(axis) >= height - 1e-12).all()
 
 
-def described(folder: Path, entry: ShapeEntry) -> Any:
+def described(folder: Path, *entries: ShapeEntry) -> Any:
     angle().export(folder / "angle.stl")
     (folder / "arm.urdf").write_text(
         '<robot name="arm"><link name="base"/><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" '
@@ -76,7 +76,7 @@ def described(folder: Path, entry: ShapeEntry) -> Any:
         '<mesh filename="angle.stl" scale="1 1 2"/></geometry></collision></link><joint name="j" type="continuous">'
         '<parent link="base"/><child link="a"/><axis xyz="0 0 1"/></joint></robot>'
     )
-    return read_doubted(with_options(default_recipe(folder / "arm.urdf"), clearance=True, shape=(entry,)))
+    return read_doubted(with_options(default_recipe(folder / "arm.urdf"), clearance=True, shape=entries))
 
 
 def test_in_a_recipe(tmp_path: Path) -> None:
@@ -100,6 +100,8 @@ def test_in_a_recipe(tmp_path: Path) -> None:
     ("entry", "text"),
     [
         (ShapeEntry("angle", "a", capsules=9), "capsules 9: 1 to 8 of every mesh are expected"),
+        (ShapeEntry("angle", "a", capsules=0), "capsules 0: 1 to 8 of every mesh are expected"),
+        (ShapeEntry("angle", "base", capsules=2), 'capsules 2, but link "base" has no mesh in <collision> to cut'),
         (
             ShapeEntry("angle", "a", radius=0.1, capsules=2),
             "it has capsules and radius; capsules are those of the link's meshes",
@@ -110,3 +112,10 @@ def test_refused(tmp_path: Path, entry: ShapeEntry, text: str) -> None:
     with pytest.raises(DescriptionError) as caught:
         described(tmp_path, entry)
     assert text in str(caught.value)
+
+
+def test_a_link_with_capsules_has_no_other_entry(tmp_path: Path) -> None:
+    """Of two one would be lost."""
+    for other in (ShapeEntry("ball", "a", radius=0.1), ShapeEntry("again", "a", capsules=2)):
+        with pytest.raises(DescriptionError, match=rf'link "a" has other \[\[shape\]\] entries \("{other.name}"\)'):
+            described(tmp_path, ShapeEntry("angle", "a", capsules=3), other)
