@@ -95,6 +95,7 @@ def choose(question: Question, fitted: Fitted, say: Callable[[str], None] = lamb
             near = np.geomspace(ways[j] / ratio, ways[j] * ratio, len(WAYS))
             own = _joint(question, fitted.designs, phi, j, near)
             ways[j] = own.fit(triangle(np.vstack(own.triangles)), memory=True)[1] if own else ways[j]
+        text = f"with memory over {ways[j]:.2g} {unit}; {text}" if ways[j] else text
         notes.append(f"Friction of {joint}: {text}")
     chosen = replace(selection, notes=(*selection.notes, *notes))
     return replace(question, selection=chosen, presliding=tuple(ways.tolist()))
@@ -156,7 +157,7 @@ def _judged(own: _Joint, unit: str) -> tuple[float, str]:
         )
     if way and better(dahl, plain):
         if raised <= WORSE:
-            return way, f"with memory over {way:.2g} {unit}; {said}"
+            return way, said
         said += f" but by {100.0 * raised:+.2g} % on a third of {where}'s positions left out"
     return 0.0, f"plain; with memory{f' over {way:.2g} {unit}' if way else ''} {said}"
 

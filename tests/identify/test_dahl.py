@@ -59,8 +59,9 @@ def test_an_arm_with_memory(robot: Robot) -> None:
     run, held = recorded("hysteresis"), recorded("hysteresis", 1)[:1]
     plain, own = (fitted(robot, run, model, validate=held) for model in ("plain", "dahl"))
     assert set(own.presliding) == set(robot.joints)
-    for way in own.presliding.values():
+    for joint, way in own.presliding.items():
         assert way == pytest.approx(WAY, rel=0.05)
+        assert any(f"Friction of {joint}: with memory over {way:.2g} rad; errors" in note for note in own.notes)
     for name, value in ARM.truth.items():
         if name.startswith("friction"):
             assert own.parameters[name] == pytest.approx(value, rel=0.03), name
