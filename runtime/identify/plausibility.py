@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from diffpbd.runtime.identify.result import Identification
 from diffpbd.runtime.logs.thresholds import GAIN
 from diffpbd.runtime.model.robot import Robot
@@ -12,6 +14,8 @@ CONSTANT = 0.5
 """[1] Part of an encoder's residual that is the same in all samples, from which on it is said."""
 ROUNDING = 1e-9
 """[rad or m] Residuals of recordings without noise."""
+EXPLAINED: Final = 1e-6
+"""[1] RMSE over the RMS torque below which a torque is explained, also one that is constant, whose R² is that of rounding."""
 UNITS = "Is the torque in N·m and of this robot? --drive-gain turns currents into torques"
 
 
@@ -33,8 +37,8 @@ def implausible(robot: Robot, result: Identification) -> list[str]:
         sentences.append(f"Far from the description: {', '.join(far)}. {UNITS}.")
     if result.compared == "position":
         return [*sentences, *_off(result)]
-    for joint, (_, explained) in result.train.shares.items():
-        if explained < 0.0:
+    for joint, (left, explained) in result.train.shares.items():
+        if explained < 0.0 and left > EXPLAINED:
             sentences.append(
                 f"The torque of {joint} is explained by nothing that was fitted (R² {explained:.2g}). {UNITS}."
             )

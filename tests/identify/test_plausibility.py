@@ -67,6 +67,10 @@ def test_gains_at_their_bound_and_torques_that_nothing_explains(arm2: Robot) -> 
     strange = identify(arm2, samples(recorded(arm2, {}, gain=-1.0)), ["friction"])
     (said,) = implausible(arm2, strange)
     assert said.startswith("The torque of elbow is explained by nothing that was fitted (R² -")
+    run = recorded(arm2, {})
+    still = replace(run, q=0.0 * run.q + 0.1, dq=0.0 * run.dq, ddq=0.0 * run.q, tau=0.0 * run.q + [1.0, 0.5])
+    rest = identify(arm2, samples(still), ["torque_offset"])
+    assert not implausible(arm2, rest)  # an offset explains a torque that is constant, to rounding
     bound = identify(arm2, samples(recorded(arm2, {}, gain=0.02)), ["friction", "sensor.gain.elbow"])
     assert any(
         "sensor.gain.elbow is at its" in sentence and "--drive-gain" in sentence
