@@ -177,30 +177,81 @@ static int add_row(Problem *o, int k, int kind, double violated) {
   return 1;
 }
 
+/* By how much x_new, u_new violate the bounds of every stage, into its t_new. */
+static void violations(Problem *o) {
+  double side[SLACK];
+  int k, i;
+  for (k = 0; k < o->count; k++) {
+    Stage *s = &o->stage[k];
+    sides(s->u_new, k ? s[-1].u_new : o->u_last, s->x_new, side);
+    for (i = 0; i < SLACK; i++) s->t_new[i] = side[i] - o->d[i];
+  }
+}
+
+/* The index of stage k's row `kind` among the first `count` rows; -1 where it is not there. */
+static int at_row(const Active *w, int count, int k, int kind) {
+  int j;
+  for (j = 0; j < count; j++)
+    if (w->stage[j] == k && w->kind[j] == kind) return j;
+  return -1;
+}
+
+/* Whether stage k's row `kind` should join because the same row is violated shortly before: at one of the acts[kind] / share stages
+ * before k, acts[kind] being how many stages it acts at now. */
+static int spreads(const Problem *o, const int *acts, int share, int k, int kind) {
+  int back;
+  for (back = 1; back <= acts[kind] / share && back <= k; back++)
+    if (o->stage[k - back].t_new[kind] > missed(o, kind)) return at_row(&o->scratch->active, o->scratch->active.count, k, kind) < 0;
+  return 0;
+}
+
+/* The least `share` of `spreads` for which all rows that join find a place. */
+static int share_of(const Problem *o, const int *acts) {
+  int share, k, i;
+  for (share = 1; share < ACTIVE; share *= 2) {
+    int count = o->scratch->active.count;
+    for (k = 0; k < o->count; k++)
+      for (i = 0; i < SLACK; i++)
+        if (acts[i] && o->d[i] < C_MPC_NONE) count += o->stage[k].t_new[i] > missed(o, i) || spreads(o, acts, share, k, i);
+    if (count <= ACTIVE) break;
+  }
+  return share;
+}
+
 /* Rows that x_new, u_new violate, of a stage's distances the worst, or with `guess` those that x, u touch, join the others; -1 where
- * they are too many, or where one that is there already misses; else how many joined. */
+ * they are too many, or where one that is there already misses; else how many joined. A bound that acts at more stages from round to
+ * round would take a round a stage; so rows of the following stages join before they are violated, twice as many each round. */
 static int join(Problem *o, int guess) {
   const Active *w = &o->scratch->active;
   const int before = w->count;
-  int k, i, j;
+  int acts[SLACK] = {0}, share, k, i, j;
+  violations(o);
+  for (j = 0; j < before && !guess; j++)
+    if (w->kind[j] < SLACK && w->set[j] != LOWEST) acts[w->kind[j]]++;
+  share = share_of(o, acts);
   for (k = o->count - 1; k >= 0; k--) {
     const Stage *s = &o->stage[k];
     double side[SLACK + NEAR + 1], at_guess[SLACK + NEAR + 1], most = 0.0;
     int worst = -1;
-    sides(s->u_new, k ? s[-1].u_new : o->u_last, s->x_new, side);
+    memcpy(side, s->t_new, SLACK * sizeof(double));
     near_sides(o, s, s->x_new, side + SLACK);
     if (guess) sides(s->u, k ? s[-1].u : o->u_last, s->x, at_guess);
     if (guess) near_sides(o, s, s->x, at_guess + SLACK);
     for (i = 0; i < SLACK + o->near; i++) {
       const double d = i < SLACK ? o->d[i] : near_room(s, i - SLACK), good = missed(o, i);
-      if (d >= C_MPC_NONE || !(guess ? at_guess[i] > d - C_MPC_TOUCHES * good : side[i] > d + good)) continue;
-      for (j = 0; j < before && !(w->stage[j] == k && w->kind[j] == i); j++) continue;
-      if (j < before && w->set[j] == HIGHEST) continue;
-      if (j < before) return -1;
+      const double violated = i < SLACK ? side[i] : side[i] - d;
+      if (d >= C_MPC_NONE) continue;
+      if (!(guess ? at_guess[i] > d - C_MPC_TOUCHES * good : violated > good)) {
+        if (i < SLACK && acts[i] && spreads(o, acts, share, k, i)) add_row(o, k, i, violated);
+        continue;
+      }
+      j = at_row(w, before, k, i);
+      if (j >= 0 && w->set[j] == HIGHEST) continue;
+      if (j >= 0) return -1;
       if (i < SLACK || guess) {
-        if (!add_row(o, k, i, side[i] - d)) return -1;
-      } else if (side[i] - d > most) {
-        most = side[i] - d, worst = i;
+        if (!add_row(o, k, i, violated)) return -1;
+      } else if (violated > most) {
+        most = violated, worst = i;
       }
     }
     if (worst >= 0 && !add_row(o, k, worst, most)) return -1;

@@ -40,8 +40,8 @@ INPUTS: Final = (
 OUTPUTS: Final = "U P PD info"
 MOST_NEAR: Final = 24
 """Distances that a stage has as inequalities: the least of all."""
-MOST_ACTIVE: Final = 40
-"""Inequalities of a program that may act at once where it is solved without a barrier: with more of them that is no slower."""
+MOST_ACTIVE: Final = 64
+"""Inequalities of a program that may act at once where it is solved without a barrier."""
 
 
 def add_mpc(emission: Emission, model: Model, shaped: Clearance | None = None) -> None:

@@ -70,6 +70,10 @@ def _sequence(value: Any, fits: Callable[[Any], bool]) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and all(map(fits, value))
 
 
+def _pair(value: Any) -> bool:
+    return _sequence(value, _real) and len(value) == 2
+
+
 def _mapping(value: Any, fits: Callable[[Any], bool]) -> bool:
     return isinstance(value, Mapping) and all(map(_text, value)) and all(map(fits, value.values()))
 
@@ -88,9 +92,10 @@ KINDS: Final = {
     "Mapping[str, str]": Kind("names by name", lambda value: _mapping(value, _text), "str"),
     "Mapping[str, int]": Kind("whole numbers by name", lambda value: _mapping(value, _whole), "int"),
     "Mapping[str, float]": Kind("numbers by name", lambda value: _mapping(value, _real), "float"),
+    "Mapping[str, tuple[float, float]]": Kind("two numbers by name", lambda value: _mapping(value, _pair), "tuple[float, float]"),
     "Mapping[str, Any]": Kind("values by name", lambda value: _mapping(value, lambda _item: True)),
     "Mapping[str, npt.ArrayLike]": Kind("values by name", lambda value: _mapping(value, lambda _item: True)),
-    "tuple[float, float]": Kind("two numbers", lambda value: _sequence(value, _real) and len(value) == 2),
+    "tuple[float, float]": Kind("two numbers", _pair),
     "tuple[float, float, float]": Kind("three numbers", lambda value: _sequence(value, _real) and len(value) == 3),
 }
 """By the text of the part; the words for a file win over those for a string."""

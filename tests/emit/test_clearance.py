@@ -11,7 +11,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 import pytest
-from support import shaped
+from support import arm_of_shapes
 from support.coal_judge import distance, geometry, of_shape, placed
 from support.robots import generated
 
@@ -27,7 +27,7 @@ OBSTACLES = ("spheres=2", "capsules=1", "boxes=1", "planes=1")
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return shaped.write(tmp_path_factory.mktemp("shapes"))
+    return arm_of_shapes.write(tmp_path_factory.mktemp("shapes"))
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support import shaped
+from support import arm_of_shapes
 from support.coal_judge import distance, of_shape, placed
 from support.robots import generated, loaded
 
@@ -32,7 +32,7 @@ from diffpbd.runtime.simulate.simulation import Run
 
 @pytest.fixture(scope="module")
 def arm(tmp_path_factory: pytest.TempPathFactory) -> Robot:
-    file = shaped.write(tmp_path_factory.mktemp("shapes"))
+    file = arm_of_shapes.write(tmp_path_factory.mktemp("shapes"))
     return load(generated(str(file), functions=("inverse_dynamics",), clearance=True))
 
 
@@ -219,7 +219,7 @@ def test_the_judge_agrees(arm: Robot, folded: np.ndarray) -> None:
     """The depth in words is coal's."""
     import pinocchio as pin
 
-    file = shaped.URDF
+    file = arm_of_shapes.URDF
     model = pin.buildModelFromXML(file)
     data = model.createData()
     pin.framesForwardKinematics(model, data, folded)

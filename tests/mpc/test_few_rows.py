@@ -49,3 +49,14 @@ def test_distances(arm: Robot) -> None:
         rounds.append(tick.plan.inner_iterations)
         p, pd = arm.joint_step(p, pd, tick.torque, h)
     check(rounds)
+
+
+@pytest.mark.parametrize("bound", [6.0, 10.0])
+def test_bounds_that_act_at_one_stage_after_the_other(bound: float) -> None:
+    """From rest, each solution saturates the stages after those that the last one saturated."""
+    mpc, _ = pendulum(h=0.02)
+    lower, upper, change, p_lower, p_upper, speed = mpc.problem.bounds
+    lower[:], upper[:], change[:], p_lower[:], p_upper[:], speed[:] = -bound, bound, 900.0, -9.0, 9.0, 90.0
+    plan = mpc.tick(0.0, np.zeros(2), np.zeros(2), np.array([0.5, -0.4])).plan
+    assert np.sum(np.abs(np.abs(plan.U) - bound) < 1e-6) >= 10
+    assert plan.inner_iterations <= 5, "one round a stage"
