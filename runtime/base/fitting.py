@@ -92,7 +92,9 @@ KINDS: Final = {
     "Mapping[str, str]": Kind("names by name", lambda value: _mapping(value, _text), "str"),
     "Mapping[str, int]": Kind("whole numbers by name", lambda value: _mapping(value, _whole), "int"),
     "Mapping[str, float]": Kind("numbers by name", lambda value: _mapping(value, _real), "float"),
-    "Mapping[str, tuple[float, float]]": Kind("two numbers by name", lambda value: _mapping(value, _pair), "tuple[float, float]"),
+    "Mapping[str, tuple[float, float]]": Kind(
+        "two numbers by name", lambda value: _mapping(value, _pair), "tuple[float, float]"
+    ),
     "Mapping[str, Any]": Kind("values by name", lambda value: _mapping(value, lambda _item: True)),
     "Mapping[str, npt.ArrayLike]": Kind("values by name", lambda value: _mapping(value, lambda _item: True)),
     "tuple[float, float]": Kind("two numbers", _pair),
