@@ -187,23 +187,49 @@ def test_the_end_leaves_what_holds_the_arm() -> None:
     assert np.allclose(link.sent[-1], gravity(q))
 
 
-def past(speeds: tuple[float, float], read: tuple[float, float]) -> Past:
-    """Half a second of an arm that moves at `speeds` [rad/s] and reads `read`."""
-    made = Past()
-    for k in range(51):
-        made.add(0.01 * k, 0.01 * k * np.array(speeds), np.array(read))
+ELBOW = np.array([0.3, 0.9])
+RUB = np.array([0.8, 0.3])
+"""N·m of friction."""
+
+
+def past(
+    speeds: tuple[float, float], read: tuple[float, float], faster: tuple[float, float] = (0.0, 0.0), kept: float = 0.5
+) -> Past:
+    """Half a second of an arm that begins at `speeds` [rad/s], reads `read` then, and gets `faster` [rad/s²]; it tells nothing
+    after `kept` [s], and its torques go on."""
+    made, more = Past(), np.array(faster)
+    for k in range(101):
+        time = 0.005 * k
+        q, dq = ELBOW + time * np.array(speeds) + 0.5 * time**2 * more, np.array(speeds) + time * more
+        if time <= kept:
+            made.add(time, q, np.array(read) + time * more)
+        made.tell(time, gravity(q) + inertial(q, dq, more) + RUB * np.sign(dq))
     return made
 
 
 def test_speeds_are_braked_that_positions_tell_too() -> None:
-    q, dq = past((0.5, -0.4), (0.6, -0.3)).motion(0.5)
-    assert np.allclose(q, [0.25, 0.5 * -0.3 - 0.35 * 0.1], atol=0.01) and np.allclose(dq, [0.4, -0.24])
-    _, dq = past((0.5, 0.4), (-0.5, 0.0)).motion(0.5)
+    q, dq = past((0.5, -0.4), (0.6, -0.3)).motion(0.5, inertial, gravity)
+    assert np.allclose(q - ELBOW, [0.25, 0.5 * -0.3 - 0.35 * 0.1], atol=0.01)
+    assert np.allclose(dq, [0.4, -0.24], atol=0.08)
+    _, dq = past((0.5, 0.4), (-0.5, 0.0)).motion(0.5, inertial, gravity)
     assert (dq == 0.0).all()
     young = Past()
     young.add(0.0, np.ones(2), np.ones(2))
-    q, dq = young.motion(0.01)
+    q, dq = young.motion(0.01, inertial, gravity)
     assert (q == 1.0).all() and (dq == 0.0).all()
+
+
+@pytest.mark.parametrize("kept", [0.5, 0.4])
+@pytest.mark.parametrize("faster", [(1.5, -2.0), (-1.0, 1.2)])
+def test_an_arm_under_way_is_believed_to_go_on_as_its_torques_drive_it(
+    faster: tuple[float, float], kept: float
+) -> None:
+    """Faster or slower, against friction that the model does not know."""
+    begin = (0.8, -0.9)
+    q, dq = past(begin, begin, faster, kept).motion(0.5, inertial, gravity)
+    now = np.array(begin) + 0.5 * np.array(faster)
+    assert np.allclose(dq, 0.8 * now, atol=0.1)  # the speeds of then are up to 0.3 off
+    assert np.allclose(q, ELBOW + 0.25 * (np.array(begin) + now), atol=0.01)
 
 
 def test_a_motion_is_slowed_and_never_sped_up() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from diffpbd.runtime.arms.ros2.link import Link
-from diffpbd.runtime.arms.ros2.parting import BRAKING, Past, slowed
+from diffpbd.runtime.arms.ros2.parting import BRAKING, Holding, Past, slowed
 from diffpbd.runtime.arms.ros2.servo import HOLD_PERIOD, SAG, holding_servo
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, RefusedError
@@ -34,8 +34,6 @@ LETTING_GO = 50
 """Messages at most in which the arm is braked and the torque fades to what holds it; a tenth of the effort limit each."""
 
 Listener = Callable[[JointState, Receipt], None]
-Holding = Callable[[FloatArray], FloatArray]
-"""The torque [N·m] that holds the arm at q [rad]; zero where the robot holds itself."""
 
 
 def in_order(joints: tuple[str, ...], order: tuple[str, ...] | None) -> tuple[int, ...]:
@@ -224,13 +222,15 @@ class Ros2Arm:
         """Within the efforts, and within a step of what was sent before, whichever of the two ways sent it."""
         guard.last = np.zeros_like(law) if self._sent is None else self._sent
         self._sent, self._sent_at = guard.send(law, held), self.clock.now()
+        if self._past is not None:
+            self._past.tell(self._sent_at, self._sent)
         self._link.send(tuple(self.joints[k] for k in self._order), self._sent[self._order])
 
     def _let_go(self) -> None:
         """Brake what was believed to move, and leave what holds the arm: it is obeyed until somebody else commands."""
         if self._sent is None or self._past is None:
             return
-        q, dq = self._past.motion(self.clock.now())
+        q, dq = self._past.motion(self.clock.now(), self._inertial, self._holding)
         self._past = None
         for _ in range(LETTING_GO):
             before, held = self._sent, self._holding(q)

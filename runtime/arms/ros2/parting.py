@@ -1,22 +1,30 @@
 """An arm that is let go while it moves, by what was believed of it before: nobody else will brake it.
 
 Whatever made the states unusable may have begun a while ago. So the motion is one of SURE ago, and its speeds are those that
-the positions of then tell, too; from there on the model says how the torques slow it. Nothing is fed back.
+the positions of then tell, too. From there on the model says what the torques that were sent made of it, and how the torques
+slow it. Nothing is fed back.
 """
 
 from __future__ import annotations
 
+import math
 from collections import deque
+from collections.abc import Callable
 
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.loop.motion import Inertial
 
-__all__ = ["BRAKING", "Past", "slowed"]
+__all__ = ["BRAKING", "Holding", "Past", "slowed"]
+
+Holding = Callable[[FloatArray], FloatArray]
+"""The torque [N·m] that holds the arm at q [rad]; zero where the robot holds itself."""
 
 SURE = 0.15
 """s; a fault is found within 0.1 s, a frozen sensor within 0.2 s of its beginning."""
+STRIDE = 0.01
+"""s between the steps by which the model goes on from then to now."""
 WINDOW = 0.05
 """s over which positions must tell the speeds."""
 SHARE = 0.8
@@ -29,27 +37,60 @@ KEPT = 400
 
 
 class Past:
-    """The states that could be believed, newest last."""
+    """The states that could be believed and the torques that were sent, newest last."""
 
     def __init__(self) -> None:
         self._states: deque[tuple[float, FloatArray, FloatArray]] = deque(maxlen=KEPT)
+        self._told: deque[tuple[float, FloatArray]] = deque(maxlen=KEPT)
 
     def add(self, time: float, q: FloatArray, dq: FloatArray) -> None:
         """A state measured at `time` [s]: q [rad], dq [rad/s]."""
         if not self._states or time > self._states[-1][0]:
             self._states.append((time, q, dq))
 
-    def motion(self, now: float) -> tuple[FloatArray, FloatArray]:
+    def tell(self, time: float, torque: FloatArray) -> None:
+        """A torque [N·m] that was sent at `time` [s]."""
+        self._told.append((time, torque))
+
+    def motion(self, now: float, inertial: Inertial, holding: Holding) -> tuple[FloatArray, FloatArray]:
         """Where the arm is likely to be [rad], and the speeds [rad/s] that may be braked; there must be a state."""
         states = list(self._states)
         sure = [state for state in states if state[0] <= now - SURE] or states[:1]
-        time, q, dq = sure[-1]
-        before = [state for state in sure if state[0] <= time - WINDOW]
+        end, q, dq = sure[-1]
+        before = [state for state in sure if state[0] <= end - WINDOW]
         if not before:
             return q, np.zeros_like(q)
-        way = (q - before[-1][1]) / (time - before[-1][0])
-        agreed = np.where(way * dq > 0.0, np.sign(dq) * np.minimum(np.abs(way), np.abs(dq)), 0.0)
-        return q + agreed * (now - time), SHARE * agreed
+        begin, first, slow = before[-1]
+        way, middle = (q - first) / (end - begin), 0.5 * (begin + end)
+        mean = np.mean([state[2] for state in sure if state[0] >= begin], axis=0)
+        agreed = np.where(way * mean > 0.0, np.sign(way) * np.minimum(np.abs(way), np.abs(mean)), 0.0)
+        # What opposed the torques then, friction and a load, is taken to go on.
+        q, lost = 0.5 * (first + q), self._mean(begin, end)
+        lost = lost - holding(q) - inertial(q, agreed, (dq - slow) / (end - begin))
+        lost = np.where(lost * agreed > 0.0, lost, 0.0)
+        dq, count = agreed, math.ceil((now - middle) / STRIDE)
+        stride = (now - middle) / count
+        for k in range(count):
+            acting = self._mean(middle + k * stride, middle + (k + 1) * stride) - holding(q) - lost * (dq != 0.0)
+            found = dq + stride * np.linalg.solve(_mass(inertial, q), acting - inertial(q, dq, np.zeros_like(q)))
+            dq = np.where(found * agreed > 0.0, found, 0.0)
+            q = q + stride * dq
+        return q, SHARE * dq
+
+    def _mean(self, begin: float, end: float) -> FloatArray:
+        """The mean torque [N·m] that was obeyed between two times [s]."""
+        times = np.array([time for time, _ in self._told])
+        torques = np.array([torque for _, torque in self._told])
+        until = np.clip(np.append(times[1:], np.inf), begin, end)
+        since = np.clip(np.append(-np.inf, times[1:]), begin, end)
+        return np.asarray((until - since) @ torques / (end - begin), dtype=np.float64)
+
+
+def _mass(inertial: Inertial, q: FloatArray) -> FloatArray:
+    """M(q) [kg·m²], a column a call."""
+    zero = np.zeros_like(q)
+    rest = inertial(q, zero, zero)
+    return np.stack([inertial(q, zero, one) - rest for one in np.eye(q.size)], axis=1)
 
 
 def slowed(inertial: Inertial, q: FloatArray, dq: FloatArray, torque: FloatArray, seconds: float) -> FloatArray:
