@@ -192,23 +192,35 @@ static void balance(Stage *s, double *x, Work *w) {
   for (i = 0; i < N; i++) x[i] -= F[i];
 }
 
+/* x = the next of n values that changed alike in the last steps: by the last change, and (`known` > 1) by what that changed since the one
+ * before, each if the first `judged` say that it is little beside what it adds to. last: x and its change of before; replaced. */
+static void foresee(int known, double *x, double *last, int n, int judged) {
+  double *before = last + n, change[N + IMPULSES], more[N + IMPULSES], size;
+  int k, alike;
+  for (k = 0; k < n; k++) {
+    change[k] = x[k] - last[k];
+    more[k] = change[k] - before[k];
+    last[k] = x[k];
+    before[k] = change[k];
+  }
+  size = largest(change, judged);
+  if (known < 1 || !(size <= C_CONE_ALIKE * largest(x, judged))) return;
+  alike = known > 1 && largest(more, judged) <= C_CONE_ALIKE * size;
+  for (k = 0; k < n; k++) x[k] += change[k] + (alike ? more[k] : 0.0);
+}
+
 /* Impulses of a pose stage from those of `known` steps before, which change alike from step to step where they change little. */
 static void first_half(int known, Work *w) {
-  double *impulse = w->push, *before = w->before, *more = before + IMPULSES;
-  double change[IMPULSES];
+  double *more = w->more;
   int k;
-  for (k = 0; k < IMPULSES; k++) {
-    change[k] = impulse[k] - before[k];
-    more[k] = w->push_rate[k] - impulse[k];
-    before[k] = impulse[k];
-  }
-  if (known < 2 || !(largest(change, PUSHES) <= C_CONE_ALIKE * largest(impulse, PUSHES))) return;
-  for (k = 0; k < IMPULSES; k++) impulse[k] += change[k];
+  for (k = 0; k < IMPULSES; k++) more[k] = w->push_rate[k] - w->push[k];
+  foresee(known - 1, w->push, w->before, IMPULSES, PUSHES);
+  foresee(known - 1, more, w->more_before, IMPULSES, PUSHES);
 }
 
 /* Those of a rate stage from its pose stage, by what they were more in the step before if that is little. */
 static void second_half(Work *w) {
-  const double *more = w->before + IMPULSES;
+  const double *more = w->more;
   const int alike = largest(more, PUSHES) <= C_CONE_ALIKE * largest(w->push, PUSHES);
   int k;
   for (k = 0; k < IMPULSES; k++) w->push_rate[k] = w->push[k] + (alike ? more[k] : 0.0);
@@ -300,7 +312,7 @@ static int solve_once(const double *p, const double *pd, const double *u, const 
   (void)alone;
 #endif
   memset(w->count, 0, 5 * sizeof(double));
-  memset(w->before + IMPULSES, 0, IMPULSES * sizeof(double));
+  memset(w->more, 0, IMPULSES * sizeof(double));
   if (warm) first_half(warm, w);
   for (j = 0; j < ROWS; j++) L[j] = warm ? L[j] / h[0] : 0.0;
   status = solve_stage(&s, p_next, L, w->push, warm, w);
@@ -337,12 +349,16 @@ static int solve_sided(const double *p, const double *pd, const double *u, const
 static int solve_onward(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                         const double *alpha, int status, double *off, double *p_next, double *pd_next, Work *w) {
   const double *guess = w->guess;
+  const int known = off != 0 ? (int)off[N] : 0; /* of so many steps before, up to 3 */
   int j;
-  if (off != 0 && largest(off, N) <= C_FAR_GUESS) {
-    for (j = 0; j < N; j++) p_next[j] += off[j];
+  if (off != 0) {
+    double error[N];
+    memcpy(error, off, sizeof error);
+    foresee(known - 1, error, w->off_before, N, N);
+    for (j = 0; j < N && largest(off, N) <= C_FAR_GUESS; j++) p_next[j] += error[j];
   }
-  if (status != 12) status = solve_sided(p, pd, u, kick, h, alpha, p_next, pd_next, off == 0, off != 0 ? (int)off[N] : 0, w);
-  w->off[N] = status != 0 ? 0.0 : off != 0 && off[N] != 0.0 ? 2.0 : 1.0; /* impulses are known to the next, of two steps or one */
+  if (status != 12) status = solve_sided(p, pd, u, kick, h, alpha, p_next, pd_next, off == 0, known, w);
+  w->off[N] = status != 0 ? 0.0 : known < 3 ? known + 1.0 : 3.0; /* impulses are known to the next */
   if (status == 0) {
     for (j = 0; off != 0 && j < N; j++) off[j] = p_next[j] - guess[j];
 #if ROWS

@@ -67,7 +67,9 @@ typedef struct { /* matrices by columns */
   double energy[SIDED ? 5 : 1]; /* kinetic at the start, of gravity and of springs at both ends */
   double depth[CONES + 1]; /* of limits and contacts at the start */
   double moved[TOUCHES * (BIG + 1) + 1]; /* rates of contacts by the columns of impulses, and by what changes without them */
-  double before[2 * IMPULSES + 1]; /* impulses of the last step's pose stage, and by how much those of its rate stage were more */
+  double before[2 * IMPULSES + 1]; /* impulses of the last step's pose stage and their change, see `foresee` */
+  double more[IMPULSES + 1], more_before[2 * IMPULSES + 1]; /* by how much those of its rate stage were more */
+  double off_before[2 * N]; /* the same of its first guess */
   double shift[BOUNCING ? 2 * CONTACTS : 1]; /* see rebounds.h */
   double seen[BOUNCING ? 3 * CONTACTS : 1], by_seen[BOUNCING ? 10 * CONTACTS : 1];
   double kept[1]; /* share of the restitution */
