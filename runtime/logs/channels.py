@@ -21,8 +21,8 @@ __all__ = ["examine_channels", "examine_motion"]
 MOST_CUTS = 12
 """[1] Runs of samples that a message names."""
 QUANTISED = 0.2
-"""[1] Different values of a channel, as part of its samples, below which it has steps; and those at which it stays for a while, as
-part of all its values, above which such stays are usual."""
+"""[1] Different values of a channel, as part of its samples, below which it has steps; and those at which it stays for a while,
+as part of all its values, above which such stays are usual."""
 FEWEST = 3
 """[1] Spikes of a position or a rate from which these are no impacts."""
 OFTENER = 3.0
