@@ -21,11 +21,14 @@ __all__ = ["examine_channels", "examine_motion"]
 MOST_CUTS = 12
 """[1] Runs of samples that a message names."""
 QUANTISED = 0.2
-"""[1] Different values of a channel, as part of its samples, below which it has steps: runs at one value are then usual."""
+"""[1] Different values of a channel, as part of its samples, below which it has steps; and those at which it stays for a while,
+as part of all its values, above which such stays are usual."""
 FEWEST = 3
 """[1] Spikes of a position or a rate from which these are no impacts."""
 OFTENER = 3.0
-"""[1] Samples at the largest value over those at the value that is next in number, from which steps are no reason for them."""
+"""[1] Length of a stay over that of the next longest, from which steps are no reason for it."""
+NO_SPIKE = 1e-4
+"""[1] Jumps of a position or rate, as part of the largest of any joint, that are too small to be called spikes."""
 
 
 def examine_motion(r: Recording) -> tuple[Recording, list[Finding]]:
@@ -36,7 +39,8 @@ def examine_motion(r: Recording) -> tuple[Recording, list[Finding]]:
         values = getattr(r, field)
         if values is None or len(r) < 2:
             continue
-        own = [f for k in range(len(r.joints)) for f in _spikes(r, k, values[:, k], word, grave=True)]
+        least = NO_SPIKE * float(np.abs(values).max())
+        own = [f for k in range(len(r.joints)) for f in _spikes(r, k, values[:, k], word, least)]
         if own:
             changed[field] = without_spikes(values)
             found += own
@@ -69,7 +73,7 @@ def _saturated(r: Recording, k: int) -> list[Finding]:
         edges = _runs((tau == value) & moving)
         long = edges[np.diff(edges, axis=1)[:, 0] >= RUN]
         count = int(np.diff(long, axis=1).sum())
-        if count >= max(RUN, SATURATED * len(tau)) and not _usual(tau, value):
+        if count >= max(RUN, SATURATED * len(tau)) and not _usual(tau, moving):
             when = f"first at {r.time[long[0, 0]]:.6g} s"
             text = f"its torque is at its {what} value {value:g} for {count} samples, {when}: saturated?"
             more = f" and so on, {len(long)} in all" if len(long) > MOST_CUTS else ""
@@ -77,12 +81,12 @@ def _saturated(r: Recording, k: int) -> list[Finding]:
     return found
 
 
-def _usual(tau: npt.NDArray[np.float64], value: float) -> bool:
-    """Whether a channel has steps so coarse that runs at any value are usual."""
-    values, counts = np.unique(tau, return_counts=True)
-    if len(values) > QUANTISED * len(tau) or len(values) < 2:
-        return False
-    return bool(counts[values == value].sum() < OFTENER * counts[values != value].max())
+def _usual(tau: npt.NDArray[np.float64], moving: npt.NDArray[np.bool_]) -> bool:
+    """Whether a channel has steps so coarse that it stays at many of its values for a while as the joint moves."""
+    same = np.concatenate([[True], np.diff(tau) == 0.0])
+    edges = _runs(same & moving)
+    long = edges[np.diff(edges, axis=1)[:, 0] >= RUN]
+    return len(np.unique(tau[long[:, 0]])) > QUANTISED * len(np.unique(tau))
 
 
 def _stuck(r: Recording, k: int) -> list[Finding]:
@@ -106,11 +110,15 @@ def _stuck(r: Recording, k: int) -> list[Finding]:
     return [Finding("stuck", r.joints[k], what, cuts_of(r, long), grave=True)]
 
 
-def _spikes(r: Recording, k: int, values: npt.NDArray[np.float64], word: str, grave: bool = False) -> list[Finding]:
+def _spikes(r: Recording, k: int, values: npt.NDArray[np.float64], word: str, least: float | None = None) -> list[Finding]:
+    """With `least`, jumps of a motion: few of them may be impacts, smaller ones are none; they decide what else is found."""
+    grave = least is not None
     at = np.flatnonzero(spikes_of(values))
     if len(at) < (FEWEST if grave else 1):
         return []
     worst = float(np.abs(values - smooth_of_spikes(values))[at].max())
+    if least is not None and worst <= least:
+        return []
     what = f"its {word} jumps for single samples {len(at)} times, by up to {worst:.3g}, first at {r.time[at[0]]:.6g} s"
     return [Finding("spikes", r.joints[k], what, "--despike takes them out before the filter spreads them", grave)]
 

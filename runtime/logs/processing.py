@@ -238,7 +238,7 @@ def filter_parts(
     if not kept:
         longest = max(b - a for a, b in spans)
         where = "its longest part without a gap has" if len(spans) > 1 else "it has"
-        way = _way_over(steps, breaks, longest_step, fewest, whole="are left out" not in said)
+        way = _way_over(steps, breaks, longest_step, fewest, whole="values are missing" not in said)
         raise InputError(
             f"{name}: {where} {longest} samples ({longest * step:.3g} s); too short: at least {fewest} "
             f"({fewest * step:.3g} s) are needed with this filter.{way}{said}"

@@ -468,9 +468,9 @@ def test_colliding_geoms_can_touch(tmp_path: Path) -> None:
     assert (*sphere.point, sphere.radius) == pytest.approx((0.1, 0.2, 0.3, 0.03))
     found = sorted(tuple(np.round(end.point, 12)) for end in ends)
     assert found == [(0.0, 0.0, 0.0), (0.0, 0.2, 0.2)] and {end.radius for end in ends} == {0.02}
-    with pytest.raises(DescriptionError, match=r"<mesh>: only spheres"):
+    with pytest.raises(DescriptionError, match=r"<mesh>: only sphere"):
         of("two")
-    with pytest.raises(DescriptionError, match=r"<ellipsoid>: only spheres"):
+    with pytest.raises(DescriptionError, match=r"<ellipsoid>: only sphere"):
         of("three")
 
 

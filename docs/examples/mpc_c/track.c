@@ -20,7 +20,7 @@
 #define ALPHA BAXTER_BARE_ALPHA
 #define ROBOT(name) baxter_bare_##name
 #define HORIZON 20  /* steps */
-#define WORK 70000  /* doubles; checked against what the functions ask for */
+#define WORK 100000  /* doubles; checked against what the functions ask for */
 
 #include "disturbance.h"
 
