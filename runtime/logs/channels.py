@@ -110,7 +110,9 @@ def _stuck(r: Recording, k: int) -> list[Finding]:
     return [Finding("stuck", r.joints[k], what, cuts_of(r, long), grave=True)]
 
 
-def _spikes(r: Recording, k: int, values: npt.NDArray[np.float64], word: str, least: float | None = None) -> list[Finding]:
+def _spikes(
+    r: Recording, k: int, values: npt.NDArray[np.float64], word: str, least: float | None = None
+) -> list[Finding]:
     """With `least`, jumps of a motion: few of them may be impacts, smaller ones are none; they decide what else is found."""
     grave = least is not None
     at = np.flatnonzero(spikes_of(values))
