@@ -83,7 +83,8 @@ def test_a_run_replays_bit_for_bit(
             ours["/robot/joint_states"].append([*state.position, *state.velocity, *state.effort])
     assert ours.keys() == theirs["numbers"].keys()
     for topic, numbers in ours.items():
-        np.testing.assert_array_equal(numbers, theirs["numbers"][topic])
+        for one, other in zip(numbers, theirs["numbers"][topic], strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 def test_a_changed_log_is_noticed(arm_robot: Robot, graph: Graph, robot: RobotProcess, tmp_path: Path) -> None:
