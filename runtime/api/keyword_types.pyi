@@ -36,6 +36,7 @@ class GenerateOptions(TypedDict, total=False):
     multiplier: str
     base_joint: str
     cuda: bool
+    single: bool
     frames: str | Sequence[str]
     clearance: bool
     pairs: str | Sequence[str]
