@@ -253,7 +253,8 @@ STEPS = 20
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_rollout_and_its_gradient(name: str, tmp_path: Path) -> None:
-    """Of 0.2 s from 20 states, under about what holds the arm there, beside double: where it ends [rad], and what a seed on every node gives, by its largest entry."""
+    """Of 0.2 s from 20 states, under about what holds the arm there, beside double: where it ends [rad], and what a seed on
+    every node gives, by its largest entry."""
     robot, library = made(name), tmp_path / "single.so"
     sources = sorted(map(str, (robot.folder / "float" / "src").glob("*.c")))
     flags = ["-std=c99", "-O1", "-ffp-contract=off", "-shared", "-fPIC", f"-I{robot.folder / 'float'}"]
