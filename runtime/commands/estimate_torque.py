@@ -129,7 +129,9 @@ def _read(
 ) -> tuple[list[Samples], bool]:
     """The filtered parts of the log between its gaps, and whether it has torques."""
     found = read_whole(path, robot, reading)
-    parts = filter_parts(path, found, processing, breaks=found.breaks, notes=found.notes, sound=found.sound)
+    parts = filter_parts(
+        path, found, processing, breaks=found.breaks, notes=found.notes, sound=found.sound, whole=found.whole
+    )
     return check_parts(robot, on_loops(robot, parts, pose), reading.accept), found.tau is not None
 
 

@@ -66,7 +66,7 @@ def command(
         told[name] = list(found.notes)
         tell(f"{name}: {len(found)} samples of {', '.join(found.joints)}", *(f"  {line}" for line in found.notes))
         refuse(path, [f for f in findings if f.kind == "time"], reading.accept)  # no filter has a sense then
-        own = filter_parts(name, found, processing, breaks=found.breaks)
+        own = filter_parts(name, found, processing, breaks=found.breaks, whole=found.whole)
         if opened is not None and sound(findings):
             more = examine_parts(opened, own)
             findings += more
