@@ -103,6 +103,12 @@ class ExciteHow(TypedDict, total=False):
     criterion: str
     clearance: float | None
 
+class ApproachHow(TypedDict, total=False):
+    speed: float
+    profile: str
+    acceleration: float | None
+    jerk: float | None
+
 class MpcHow(TypedDict, total=False):
     backend: Backend
     programs: int
