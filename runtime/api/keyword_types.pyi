@@ -36,6 +36,7 @@ class GenerateOptions(TypedDict, total=False):
     multiplier: str
     base_joint: str
     cuda: bool
+    single: bool
     frames: str | Sequence[str]
     clearance: bool
     pairs: str | Sequence[str]
@@ -102,6 +103,12 @@ class ExciteHow(TypedDict, total=False):
     table: float | None
     criterion: str
     clearance: float | None
+
+class ApproachHow(TypedDict, total=False):
+    speed: float
+    profile: str
+    acceleration: float | None
+    jerk: float | None
 
 class MpcHow(TypedDict, total=False):
     backend: Backend

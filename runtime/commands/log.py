@@ -53,7 +53,7 @@ def command(
     read += [("--map", words.column_map), *(robot_files(robot) if robot is not None else [])]
     pictures = [_path(plot, k) for k in range(len(logs))] if plot is not None else []
     distinct([("--out", out), *(("--plot", path) for path in pictures)], read)
-    processing, reading = words.processing(), words.reading(logs)
+    processing, reading = words.processing(), words.reading_of(logs)
     opened = open_robot(robot) if robot is not None else None
     facts = opened.manifest.robot.joints if opened is not None else ()
     wanted = opened.joints if opened is not None else _joints(joints)
