@@ -120,6 +120,7 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType({
         "How the base moves: not (default), in the vertical plane of x and z, on the floor (x and y), or freely.",
     ),
     "cuda": Option("Also generate CUDA code, for batches on a GPU.", flag="--cuda/--no-cuda"),
+    "single": Option("Also generate C in single precision, for microcontrollers.", flag="--single/--no-single"),
     "frames": Option(
         "Further links whose pose, Jacobian, velocity and acceleration are available by name, by commas, "
         "or all.", metavar="LIST", parse=_names,

@@ -62,7 +62,7 @@ def generate(
       `cone="exact"`: what sticks does not creep
     - `frames`: links beside the tips that `robot.frame_pose(p, "link")` and its like know, or "all"
     - `functions`: "default", "all", or names as `diffpbd info` lists them; `variants`: steps on maximal states
-    - `cuda=True`: for an NVIDIA GPU too
+    - `cuda=True`: for an NVIDIA GPU too; `single=True`: C in single precision too
     - `h`: default step [s]; `gravity` [m/s²] (3); `table` [m]: height that `excite` and `mpc` keep the arm above
 
     Needs the extra `codegen` and a C compiler. InputError for whatever is wrong about the description or an option.

@@ -69,11 +69,6 @@ def test_the_law_is_in_every_function(arm: Robot, alpha: Array) -> None:
     np.testing.assert_allclose(arm.torque_terms(p, pd, pdd, alpha) @ arm.torque_coefficients(alpha), u, atol=1e-12)
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_properties_of_the_step(state: str, arm: Robot, alpha: Array) -> None:
-    properties_of(Scene(arm, *map(np.array, STATES[state]), alpha, H), graph=1e-9)
-
-
 def test_a_kick_takes_energy_and_rest_stays(arm: Robot) -> None:
     """Whatever the numbers are: light, steep, long steps, friction that falls to nothing within a step."""
     rng = np.random.default_rng(6)
