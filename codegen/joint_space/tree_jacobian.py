@@ -71,7 +71,7 @@ def joints(tree: Tree) -> Program:
     h = b.scalar("h")
     frames, body, gravity = model_inputs(b, tree)
     plant = plant_inputs(b, tree)
-    friction = friction_inputs(b, tree, pd)
+    friction = friction_inputs(b, tree, h, pd)
     half_square = b.let(h * h / 2)
     at = [pose(b, tree, frames, end) for end in (p, p1)]
     half = [half_moments(b, tree, end, body) for end in at]

@@ -102,5 +102,6 @@ def _parted(name: str, recording: Recording, wanted: Wanted) -> tuple[list[Sampl
 def _process(name: str, recording: Recording, wanted: Wanted) -> list[Samples]:
     with_or_without = filter_parts if wanted.bare else process
     return with_or_without(
-        name, recording, wanted.processing, breaks=recording.breaks, notes=recording.notes, sound=recording.sound
-    )
+        name, recording, wanted.processing, breaks=recording.breaks, notes=recording.notes, sound=recording.sound,
+        whole=recording.whole,
+    )  # fmt: skip

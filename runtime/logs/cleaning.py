@@ -44,6 +44,8 @@ class Cleaned:
     breaks: tuple[int, ...]
     counts: Mapping[str, int]
     notes: tuple[str, ...]
+    missing: int
+    """Samples without one of their values."""
 
 
 def clean(time: FloatArray, columns: Mapping[str, FloatArray]) -> Cleaned:
@@ -84,7 +86,7 @@ def clean(time: FloatArray, columns: Mapping[str, FloatArray]) -> Cleaned:
     absent[judged.repeated] = False
     before = np.cumsum(absent)
     breaks = set((np.flatnonzero(np.diff(before[keep]) > 0) + 1).tolist()) | {judged.kept.index(k) for k in judged.back}
-    return Cleaned(keep, tuple(sorted(breaks)), dict(counts), tuple(notes))
+    return Cleaned(keep, tuple(sorted(breaks)), dict(counts), tuple(notes), lost)
 
 
 def expect_stamps(path: str, time: FloatArray, columns: Mapping[str, FloatArray]) -> None:

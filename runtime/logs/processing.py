@@ -185,22 +185,23 @@ class Samples:
 
 def process(
     name: str, log: Motion, processing: Processing, *, breaks: Sequence[int] = (), notes: Sequence[str] = (),
-    sound: bool = True,
+    sound: bool = True, whole: bool = True,
 ) -> list[Samples]:  # fmt: skip
     """The parts of a log with torques between its gaps, as samples for identification; see `filter_parts`."""
     if log.tau is None:
         said = f" ({'; '.join(notes)})" if notes else ""
         raise InputError(f"{name}: it has no tau_<joint> columns; identification needs measured torques{said}.")
-    return filter_parts(name, log, processing, breaks=breaks, notes=notes, sound=sound)
+    return filter_parts(name, log, processing, breaks=breaks, notes=notes, sound=sound, whole=whole)
 
 
 def filter_parts(
     name: str, log: Motion, processing: Processing, *, breaks: Sequence[int] = (), notes: Sequence[str] = (),
-    sound: bool = True,
+    sound: bool = True, whole: bool = True,
 ) -> list[Samples]:  # fmt: skip
     """The parts of a log, filtered; parts too short for that are left out and said. Without torques `tau` is zero.
 
-    A part ends at a gap, where time steps back, and before the samples `breaks`. `notes` go to the first part.
+    A part ends at a gap, where time steps back, and before the samples `breaks`. `notes` go to the first part. A log is not
+    `whole` if samples without values were left out of it.
     """
     said = f" Of the recording: {'; '.join(notes)}." if notes else ""
     if len(log.time) < 2:
@@ -222,8 +223,7 @@ def filter_parts(
     if processing.cutoff is not None:
         fewest += int(np.ceil(FEWEST_PERIODS * rate / processing.cutoff))
         longest_step = max(longest_step, BRIDGED / processing.cutoff)
-    usual = longest_step
-    longest_step = max(longest_step, processing.bridge)
+    usual, longest_step = longest_step, max(longest_step, processing.bridge)
     if processing.bridge:
         breaks = [b for b in breaks if not 0.0 < steps[b - 1] <= processing.bridge]
         bridged = int(((steps > usual) & (steps <= longest_step)).sum())
@@ -238,7 +238,7 @@ def filter_parts(
     if not kept:
         longest = max(b - a for a, b in spans)
         where = "its longest part without a gap has" if len(spans) > 1 else "it has"
-        way = _way_over(steps, breaks, longest_step, fewest, whole="values are missing" not in said)
+        way = _way_over(steps, breaks, longest_step, fewest, whole)
         raise InputError(
             f"{name}: {where} {longest} samples ({longest * step:.3g} s); too short: at least {fewest} "
             f"({fewest * step:.3g} s) are needed with this filter.{way}{said}"

@@ -64,6 +64,8 @@ class Recording:
     notes: tuple[str, ...] = ()
     sound: bool = True
     """Whether its motion was found in order."""
+    whole: bool = True
+    """Whether no sample was left out because a value of it was missing."""
     turn: FloatArray | None = None
     """Quaternions wxyz (samples, 4) of a floating base, of which q has the sum of the turns."""
 
@@ -218,4 +220,7 @@ def _cleaned(r: Recording) -> Recording:
         kept["turn"] = r.turn[found.keep]
     before = np.searchsorted(found.keep, r.breaks)  # the first kept sample at or after a break
     breaks = {int(b) for b in before if 0 < b < len(found.keep)} | set(found.breaks)
-    return replace(r, time=r.time[found.keep], breaks=tuple(sorted(breaks)), notes=(*notes, *found.notes), **kept)
+    return replace(
+        r, time=r.time[found.keep], breaks=tuple(sorted(breaks)), notes=(*notes, *found.notes),
+        whole=r.whole and not found.missing, **kept,
+    )  # fmt: skip

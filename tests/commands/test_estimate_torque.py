@@ -134,7 +134,6 @@ def spoilt(fault: str) -> str:
         ("short", (), ["12 samples", "too short"]),
         ("joints", (), ["no columns for the joints shoulder, elbow", "--map"]),
         ("long horizon", ("--horizon", 12, "--cutoff", 0), ["12 samples", "needs 13"]),
-        ("horizon", ("--horizon", 0), ["--horizon: expected 1"]),
         ("weights", ("--weights", "1,-1,0"), ["--weights: expected three numbers from 0"]),
         ("weights", ("--weights", "0,0,0"), ["both zero"]),
         ("weights", ("--weights", "1,2"), ["such as 1,0.02,0"]),

@@ -12,22 +12,9 @@ from diffpbd.runtime import cli
 from diffpbd.runtime.commands.numbers import Real
 
 CHECKED_LATER = {
-    "drive-gain": {"--cutoff", "--bridge"},
-    "estimate-torque": {"--horizon", "--cutoff"},
-    "excite": {"--duration", "--harmonics", "--rate", "--margin"},
-    "log": {"--cutoff", "--bridge"},
-    "identify": {
-        "--cutoff",
-        "--bridge",
-        "--split",
-        "--prior",
-        "--starts",
-        "--instruments",
-        "--total-mass",
-        "--total-mass-sigma",
-    },  # fmt: skip
-    "simulate": {"--duration", "--h"},
-}
+    "drive-gain": {"--cutoff", "--bridge"}, "estimate-torque": {"--cutoff"}, "log": {"--cutoff", "--bridge"},
+    "identify": {"--cutoff", "--bridge", "--split", "--prior"}, "simulate": {"--duration", "--h"},
+}  # fmt: skip
 """Options whose range is that of the library's own check, which other callers need too."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,9 @@ from support.robots import generated, with_table
 from diffpbd.runtime import load
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
+from diffpbd.runtime.commands.mending_options import FollowWords
 from diffpbd.runtime.commands.run import command
 from diffpbd.runtime.commands.run_laws import configured
-from diffpbd.runtime.logs.mending import Mending
-from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.loop.configuration import Configuration
 
 GOAL = (0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0)
@@ -27,9 +27,12 @@ def run(*words: object) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def configuration(folder: Path, *words: object, reading: Reading | None = None) -> Configuration:
+def configuration(folder: Path, *words: object) -> Configuration:
     options = command.make_context("run", [str(folder), *map(str, words)]).params
-    return configured(load(folder), options, reading or Reading())
+    of_log = FollowWords(
+        **{f.name: options[f.name] for f in fields(FollowWords) if f.name != "rate" and options.get(f.name) is not None}
+    )
+    return configured(load(folder), options, of_log)
 
 
 def test_a_recording_without_its_configuration(tmp_path: Path) -> None:
@@ -62,7 +65,7 @@ def test_a_reference_in_degrees(tmp_path: Path) -> None:
     head = ",".join(["time", *(f"q_{joint}" for joint in joints), *(f"dq_{joint}" for joint in joints)])
     log.write_text("\n".join([head, *(f"{0.01 * k},{row}" for k, row in enumerate(rows))]) + "\n")
     words = ("--controller", "mpc", "--reference", log)
-    made = configuration(generated("baxter_bare"), *words, reading=Reading(mending=Mending(degrees=True)))
+    made = configuration(generated("baxter_bare"), *words, "--degrees")
     np.testing.assert_allclose(made.controller["reference"]["q"], [GOAL] * 50, atol=1e-9)
     with pytest.raises(InputError, match="--degrees|beyond|limit"):
         configuration(generated("baxter_bare"), *words)

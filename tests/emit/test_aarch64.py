@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support import touching
-from support.robots import CACHE, generated
+from support.mechanisms import robot_of
+from support.robots import generated
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.folder.manifest import Argument, Function
@@ -145,11 +146,7 @@ def arguments(robot: Robot, name: str, most: float = 4.0) -> list[np.ndarray]:
 
 def box() -> Robot:
     """A box over the ground, with a contact at each of its corners."""
-    folder = CACHE / "touching"
-    folder.mkdir(parents=True, exist_ok=True)
-    mechanism, line = touching.box("floating", 0.5, True)
-    path = mechanism.write(folder, "thrown_box", f'{line}\nsymbolic = ["mass"]')
-    return load(generated(str(path), functions=("joint_step", "jac_alpha_joint_step")))
+    return robot_of(touching.box("floating", 0.5, True), "thrown_box", 'symbolic = ["mass"]')
 
 
 def built(robot: Robot, folder: Path, text: str, command: list[str], *defined: str) -> str:
