@@ -28,7 +28,7 @@ SYMBOLIC: Final = ("mass", "com", "inertia", "origin", "loop", "contact")
 LOOP_ROWS: Final = ("kept", "all")
 CONES: Final = ("smooth", "exact")
 FRICTIONS: Final = ("none", "urdf")
-FRICTION_LAWS: Final = ("asymmetric", "stribeck")
+FRICTION_LAWS: Final = ("asymmetric", "stribeck", "dahl")
 SWEEP_ORDERS: Final = ("joints", "printed")
 MULTIPLIERS: Final = ("block", "scalar")
 
