@@ -38,12 +38,15 @@ def check_cuda(model: Model, found: Capabilities) -> None:
         reasons.append("a floating base")
     if model.tree.deep:
         reasons.append(found.lacking["short"])
+    if "forgetful" in found.lacking:
+        reasons.append(found.lacking["forgetful"])
     if not found.has("joint_step"):
         reasons.append(found.left_out["joint_step"])
     if reasons:
         raise InputError(
-            f"{model.recipe.name}: {arg.cuda} is for open trees on a fixed or planar base, without limits and contacts, of at "
-            f"most {DENSE_DEPTH} joints on a path, that step in joint space: here {'; '.join(reasons)}. Leave {arg.cuda} out."
+            f"{model.recipe.name}: {arg.cuda} is for open trees on a fixed or planar base, without limits, contacts and memory "
+            f"of friction, of at most {DENSE_DEPTH} joints on a path, that step in joint space: here {'; '.join(reasons)}. "
+            f"Leave {arg.cuda} out."
         )
 
 

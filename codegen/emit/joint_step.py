@@ -22,10 +22,12 @@ def add_joint_step(
     alpha: Sequence[Parameter],
     graphs: Container[str] = (),
     by_alpha: bool = True,
+    along: bool = True,
 ) -> int:
     """The joint-space step, its derivatives and rollouts, on n coordinates; returns the size of its work array.
 
-    `graphs` names what has a CasADi graph; `by_alpha`: whether the Jacobian by parameters is there."""
+    `graphs` names what has a CasADi graph; `by_alpha`: whether the Jacobian by parameters is there; `along`: whether what
+    several steps make is."""
     deep = kernels.deep
     emission.texts["joint_step"] = kernels.bytes
     values = _values(kernels, n, links, alpha, by_alpha)
@@ -71,6 +73,8 @@ def add_joint_step(
         ("vjp_trajectory", count("prepare") + adjoint),
     ):
         if (name == "jac_alpha_joint_step" and not by_alpha) or (name == "sixth_order_step" and not kernels.sixth):
+            continue
+        if name.endswith(("node_torque", "rollout", "trajectory")) and not along:
             continue
         work = None if name.endswith(("rollout", "trajectory")) else size + lanes.get(name, 0)
         declared.add(name)

@@ -160,7 +160,8 @@ class _Roll:
         self.operations: dict[str, int] = {}
         self.work = 0
         more_friction = forces.friction_names(model.tree.friction)[len(forces.FRICTION) :]
-        self.names: tuple[str, ...] = (*NUMBERS, *more_friction, *stage.force_inputs(model.tree))
+        held = ("held",) if forces.has_memory(model.tree.friction) else ()
+        self.names: tuple[str, ...] = (*NUMBERS, *more_friction, *held, *stage.force_inputs(model.tree))
         self.offset: dict[str, int] = {}
         position = 0
         for name in self.names:

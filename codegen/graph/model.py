@@ -220,6 +220,8 @@ def _built(robot: Robot, recipe: Recipe, entries: tuple[Parameter, ...]) -> Mode
     tree = tree_of(robot, recipe.limits, recipe.wrench, recipe.lever_springs, recipe.friction_law)
     more = forces.friction_names(tree.friction)[len(forces.FRICTION) :]
     blocks |= {block: column(FRICTION_BLOCKS[block]) for block in more}
+    if forces.has_memory(tree.friction):
+        blocks["held"] = blocks["coulomb"] * blocks["deflection"]
     if robot.loops:
         blocks["loop"] = ca.horzcat(*[loop_numbers(entry, index, aligned, loop) for loop in robot.loops])
     if robot.pairs and tree.base:

@@ -11,18 +11,22 @@ from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import ANGLES, AXES, MOMENTS, rpy_from_rotation, upper_triangle
 from diffpbd.codegen.description.robot import Contact, Joint, JointType, Loop, LoopType, Robot, Vec3
 from diffpbd.codegen.joint_space.cones import LIMIT_LOAD
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.folder.manifest import Parameter
 
 TRANSITION_VELOCITY: Final = 0.01
 """[rad/s or m/s] Default rate at which smoothed Coulomb friction reaches tanh(1) of its value."""
 STRIBECK_VELOCITY: Final = 0.1
 """[rad/s or m/s] Default rate at which what holds at rest beyond Coulomb friction has fallen to 1/e."""
+WAY: Final = 0.01
+"""[rad or m] Default way over which friction with memory turns after a reversal."""
 TRANSITION_BOUNDS: Final = (1e-4, 10.0)
 """[rad/s or m/s] A steeper smoothing is no longer resolved by encoders and makes second derivatives meaningless."""
 
 WITHOUT_ENTRY: Final = {
     "friction.transition_velocity": TRANSITION_VELOCITY,
     "friction.stribeck_velocity": STRIBECK_VELOCITY,
+    "friction.way": WAY,
 }
 """[rad/s or m/s] What divides by these finds a number at the joints that have no entry, those of a floating base."""
 
@@ -238,7 +242,8 @@ def across(normal: Vec3) -> tuple[Vec3, Vec3]:
 
 
 def _more_friction(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
-    """Half the differences between the positive and the negative direction, and Stribeck's part; all do nothing by default."""
+    """Half the differences between the positive and the negative direction, and Stribeck's part, which do nothing by default;
+    the way of friction with memory and its state, the deflection."""
     joints = robot.joints[len(robot.base_freedoms) :] if robot.floating else robot.joints
     if "asymmetric" in recipe.friction_law:
         for j in joints:
@@ -252,3 +257,14 @@ def _more_friction(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
         for j in joints:
             unit = f"{j.type.unit}/s"
             yield Parameter(f"friction.stribeck_velocity.{j.name}", unit, STRIBECK_VELOCITY, *TRANSITION_BOUNDS)
+    if "dahl" in recipe.friction_law:
+        if len(set(recipe.friction_law)) > 1:
+            asked = ",".join(recipe.friction_law)
+            raise InputError(
+                f"{recipe.name}: friction_law = {asked}: friction with memory (dahl) stands alone: what its deflection holds "
+                "during a step has one Coulomb coefficient. Leave the other parts out."
+            )
+        for j in joints:
+            yield Parameter(f"friction.way.{j.name}", j.type.unit, WAY, 0.0, None)
+        for j in joints:
+            yield Parameter(f"friction.deflection.{j.name}", "1", 0.0, -1.0, 1.0)

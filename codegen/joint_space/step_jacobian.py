@@ -73,7 +73,7 @@ def rate_system(tree: Tree) -> Program:
     h = b.scalar("h")
     frames, body, _ = model_inputs(b, tree)
     plant = plant_inputs(b, tree)
-    friction = friction_inputs(b, tree)
+    friction = friction_inputs(b, tree, h)
     at = pose(b, tree, frames, p1)
     M = joint_systems.inertia(b, tree, at, half_moments(b, tree, at, body), body, plant.rotor)
     slopes = [h * s for s in friction.slopes(b, pd1)]

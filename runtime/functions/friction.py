@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-__all__ = ["ASYMMETRIES", "COULOMB", "KINDS", "LAWS", "VELOCITY", "VELOCITY_START", "mean_of", "pushes"]
+__all__ = [
+    "ASYMMETRIES", "COULOMB", "DEFLECTION", "KINDS", "LAWS", "VELOCITY", "VELOCITY_START", "WAY", "mean_of", "pushes",
+]  # fmt: skip
 
 COULOMB: Final = ("friction.coulomb", "friction.coulomb_asymmetry", "friction.stribeck")
 """Kinds of alpha whose sizes add up to the most that a joint at rest is held with; a robot has the last two if its law has."""
@@ -19,8 +21,11 @@ KINDS: Final = (*COULOMB, *ASYMMETRIES.values(), *ASYMMETRIES)
 VELOCITY: Final = "friction.stribeck_velocity"
 VELOCITY_START: Final = 0.1
 """[rad/s or m/s] Its default."""
+WAY: Final = "friction.way"
+DEFLECTION: Final = "friction.deflection"
+"""Of friction with memory: the way over which it turns after a reversal, and its state between -1 and 1."""
 LAWS: Final[Mapping[str, tuple[str, ...]]] = {
-    "asymmetric": tuple(ASYMMETRIES), "stribeck": ("friction.stribeck", VELOCITY),
+    "asymmetric": tuple(ASYMMETRIES), "stribeck": ("friction.stribeck", VELOCITY), "dahl": (WAY, DEFLECTION),
 }  # fmt: skip
 """Kinds that a part of the law beyond the plain one has, by its name in `generate --friction-law`."""
 

@@ -30,6 +30,7 @@ KINDS = {
     "swapped": "torques of two joints exchanged",
     "gain": "a torque in other units than the description's, or masses far from it",
     "shift": "a torque later or earlier than the motion",
+    "clock": "a torque that comes later and later, or earlier and earlier, after the motion",
 }
 """Kinds of findings, as `--accept` takes them."""
 
@@ -62,7 +63,7 @@ def expect_kinds(text: str | None) -> tuple[str, ...]:
 
 
 WARNING = "warning: "
-ABOUT_TORQUE = ("saturated", "constant", "stuck", "spikes", "sign", "mirrored", "swapped", "gain", "shift")
+ABOUT_TORQUE = ("saturated", "constant", "stuck", "spikes", "sign", "mirrored", "swapped", "gain", "shift", "clock")
 """Kinds that leave the motion as it is."""
 
 

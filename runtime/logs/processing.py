@@ -203,8 +203,8 @@ def filter_parts(
 ) -> list[Samples]:  # fmt: skip
     """The parts of a log, filtered; parts too short for that are left out and said. Without torques `tau` is zero.
 
-    A part ends at a gap, where time steps back, and before the samples `breaks`. `notes` go to the first part. A log is `whole`
-    unless samples were left out of it because their values are missing.
+    A part ends at a gap, where time steps back, and before the samples `breaks`. `notes` go to the first part. A log is not
+    `whole` if samples without values were left out of it.
     """
     said = f" Of the recording: {'; '.join(notes)}." if notes else ""
     if len(log.time) < 2:
@@ -226,8 +226,7 @@ def filter_parts(
     if processing.cutoff is not None:
         fewest += int(np.ceil(FEWEST_PERIODS * rate / processing.cutoff))
         longest_step = max(longest_step, BRIDGED / processing.cutoff)
-    usual = longest_step
-    longest_step = max(longest_step, processing.bridge)
+    usual, longest_step = longest_step, max(longest_step, processing.bridge)
     if processing.bridge:
         breaks = [b for b in breaks if not 0.0 < steps[b - 1] <= processing.bridge]
         bridged = int(((steps > usual) & (steps <= longest_step)).sum())
