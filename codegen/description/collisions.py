@@ -84,7 +84,7 @@ def collision_contacts(
             doubts += [Finding("collision", f"{where}shape {k + 1}: {text}", (link,)) for text in (doubt, loss) if text]
             for centre, radius in spheres:
                 count += 1
-                found.append(ContactEntry(f"{link}.{count}", link, centre, radius, (against.name,), friction))
+                found.append(ContactEntry(f"{link}.{count}", link, centre, radius, (against.name,), friction=friction))
         if link == free and len({contact.friction for contact in found[own:]}) == 1:
             found[own:] = [replace(contact, surface=link) for contact in found[own:]]
     if not faults:

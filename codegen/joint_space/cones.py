@@ -23,6 +23,7 @@ from typing import Any, Final
 
 import sympy as sp
 
+from diffpbd.codegen.description.contact_law import IN_CONE
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.selection import below
 from diffpbd.codegen.program.store import stored
@@ -99,8 +100,8 @@ def side_parameters() -> Program:
     return b
 
 
-LAW: Final = 4
-"""Numbers of a contact: friction, compliance [m/N], load [N], slip [m/s]."""
+LAW: Final = len(IN_CONE)
+"""Numbers of a contact's law."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ class _Contact:
 
 def contact_pair(impulse: Any, rate: Any, gap: Any, h: Any, law: Any) -> _Contact:
     """De Saxcé's pair; without friction the normal's alone."""
-    friction, compliance, load, slip = law
+    friction, compliance, load, slip = (law[IN_CONE.index(name)] for name in ("friction", "compliance", "load", "slip"))
     normal = closing(rate[0], gap + 2 * compliance * impulse[0] / h, h)
     if len(impulse) == 1:
         return _Contact(Matrix(impulse), Matrix([normal]), smoothing(load, slip, h), Matrix([[1]]))

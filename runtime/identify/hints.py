@@ -9,11 +9,12 @@ import numpy as np
 
 from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.names import listing
-from diffpbd.runtime.identify.causes import LOAD, MASSES, TILT, Cause
+from diffpbd.runtime.identify.causes import LOAD, MASSES, TILT, Cause, Table
 from diffpbd.runtime.identify.changes import changes
-from diffpbd.runtime.identify.competition import Winner, same, won
+from diffpbd.runtime.identify.competition import Grams, Winner, same, won
 from diffpbd.runtime.identify.design import Point
 from diffpbd.runtime.identify.evidence import Evidence
+from diffpbd.runtime.identify.kinds_of_motion import OF_BODIES, raised
 from diffpbd.runtime.identify.pattern import pattern
 from diffpbd.runtime.identify.possible import CARRIED, carried, possible
 from diffpbd.runtime.identify.spans import unlike
@@ -27,6 +28,8 @@ NOISY = 0.3
 """[1] Part of a joint's accelerations, in squares, that is noise of its rates, from which it is said."""
 ROUNDS = 4
 """[1] Causes that are named at most, each beside those before."""
+WORSE = 0.01
+"""[1] By how much a cause may raise the RMS on a third of a joint's positions left out."""
 ADDED = 0.05
 """[1] What a later cause takes away of a joint's RMS, as part of what the first one does."""
 
@@ -47,11 +50,16 @@ def missing(robot: Robot, evidence: Evidence, point: Point) -> list[str]:
     part = carried(tables, point.phi, evidence.bodies)
     sentences: list[str] = []
     first: Winner | None = None
-    for _ in range(ROUNDS):
+    local: list[Cause] = []  # causes of some positions alone
+    while len(sentences) < ROUNDS:
         winner = won(
             grams, candidates, judged, lambda cause, figure: possible(cause, figure, part, robot.joints),
-            lambda cause: cause.kind != "gain" or bool(part[robot.joints.index(cause.joint)] > CARRIED),
+            lambda cause: not any(same(cause, other) for other in local)
+            and (cause.kind != "gain" or bool(part[robot.joints.index(cause.joint)] > CARRIED)),
         )  # fmt: skip
+        if winner is not None and _of_some_positions(tables, grams, winner, judged):
+            local.append(winner.cause)
+            continue
         first = winner if winner is not None and first is None else first
         if winner is None or first is None or not _adds(winner, first):
             break
@@ -100,6 +108,13 @@ def too_noisy(samples: Sequence[Samples]) -> str | None:
     return None
 
 
+def _of_some_positions(tables: Sequence[Table], grams: Grams, winner: Winner, judged: Sequence[int]) -> bool:
+    """Whether the cause does not hold on other positions than those that tell it."""
+    if winner.cause.kind in OF_BODIES:
+        return False
+    return raised(tables, grams, winner.cause, winner.joints, judged)[0] > WORSE
+
+
 def _adds(winner: Winner, first: Winner) -> bool:
     """Whether a cause explains more than what the first one's columns, which are linear, leave of it."""
     return any(winner.before[j] - winner.after[j] > ADDED * (first.before[j] - first.after[j]) for j in winner.joints)
@@ -115,6 +130,8 @@ def _said(robot: Robot, winner: Winner) -> str:
     )
     if winner.rival is not None:
         figures += f"; next best, {_short(winner.rival)}, {winner.beside[worst]:.3g}"
+    if cause.kind in OF_BODIES:
+        figures += "; not tested on other positions"
     who = f"joint {cause.joint}" if cause.joint else "the robot"
     where = "" if cause.joint else f" It shows at {listing([robot.joints[j] for j in winner.joints])}."
     return (

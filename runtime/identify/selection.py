@@ -32,7 +32,8 @@ DIRECTION = "gravity_direction"
 LEVER = "lever_spring"
 CONTACT = "contact"
 FRICTION_OF_CONTACT, HEIGHT = "contact.friction.", "plane.height."
-LAWS = (FRICTION_OF_CONTACT, "contact.restitution.", "contact.torsional.", "contact.rolling.")
+NO_LAW = ("radius", "load", "compliance", "point", "centre", "half", "slip", "slope_slip")
+"""Entries `contact.KIND` that are a place, or what the law is smoothed by; every other KIND is a number of the law."""
 WORDS = ("friction", "spring", LEVER, "inertials", CONTACT, DIRECTION, *SENSOR)
 
 
@@ -123,6 +124,12 @@ def _train(robot: Robot, joint: str) -> list[str]:
     return [joint, *(m.name for m in robot.manifest.robot.mimics if m.joint == joint)]
 
 
+def _laws(names: Sequence[str]) -> set[str]:
+    """How entries of laws of contacts begin."""
+    kinds = {n.split(".")[1] for n in names if n.startswith(f"{CONTACT}.")}
+    return {f"{CONTACT}.{kind}." for kind in kinds.difference(NO_LAW)}
+
+
 def _indices(robot: Robot, word: str) -> list[int]:
     alpha = robot.alpha
     if word == "friction":
@@ -141,7 +148,7 @@ def _indices(robot: Robot, word: str) -> list[int]:
             f"{arg.fit} {word}: {robot.name} has no contacts; see docs/contact.md for how a recipe says what touches."
         )
     if word == CONTACT:
-        return [k for k, n in enumerate(alpha.names) if n.startswith((*LAWS, HEIGHT))]
+        return [k for k, n in enumerate(alpha.names) if n.startswith((*_laws(alpha.names), HEIGHT))]
     if word == "spring":
         joints = robot.manifest.recipe.springs
         if not joints:
