@@ -84,7 +84,7 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         "BORDER": border, "RECORD": RECORD_ROWS * tree.n, "KERNEL_WORK": work, "SPARE": tree.spare,
         "COULOMB": stretch[0] if stretch else 0, "LIMIT_LOAD": where.get("limit.load", 0),
         "LIMIT_SLIP": where.get("limit.slip", 0), "SIDED": tree.sided, "SIDES": len(found),
-        "CONTACTS": len(tree.contacts), "LAW": LAW + 2 * tree.turned, "TOUCHES": touches,
+        "CONTACTS": len(tree.contacts), "LAW": LAW + 2 * tree.turned, "LEVERS": LAW, "TOUCHES": touches,
         "ROUGH_ANY": any(k.rough for k in tree.contacts),
         "ROUGH_ALL": all(k.rough for k in tree.contacts), "TURNED": tree.turned,
         "SPUN": any(k.spun for k in tree.contacts), "ROLLED": any(k.rolled for k in tree.contacts),

@@ -17,6 +17,7 @@ from typing import Final
 
 import numpy as np
 
+from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.functions.friction import LAWS, WAY
@@ -80,10 +81,12 @@ def choose(question: Question, fitted: Fitted, say: Callable[[str], None] = lamb
     robot, selection = question.robot, question.selection
     wanted = [j for j in robot.joints if f"friction.coulomb.{j}" in selection.names]
     if not wanted:
-        raise InputError("--friction-model dahl: --fit names no Coulomb friction; for example --fit friction.")
+        raise InputError(
+            f"{arg.friction_model('dahl')}: {arg.fit} names no Coulomb friction; for example {arg.fit} friction."
+        )
     if robot.manifest.robot.mimics or robot.manifest.robot.loops:
         raise InputError(
-            f"--friction-model dahl: {robot.name} has joints that follow others, whose friction is felt elsewhere."
+            f"{arg.friction_model('dahl')}: {robot.name} has joints that follow others, whose friction is felt elsewhere."
         )
     say("Choosing joints whose friction has memory")
     phi, ways, notes = fitted.unknowns.phi_at(fitted.x), np.zeros(robot.n), []

@@ -19,6 +19,7 @@ from typing import Any
 import casadi
 import numpy as np
 
+from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.names import listing
@@ -47,7 +48,7 @@ def with_inertials(robot: Robot, fit: Sequence[str], form: str) -> Robot:
         return robot
     if "origin" in words:
         raise InputError(
-            f"--fit: joint origins beside inertias need both as parameters of the generated code: `{generate_with(robot)}`."
+            f"{arg.fit}: joint origins beside inertias need both as parameters of the generated code: `{generate_with(robot)}`."
         )
     return StandIn(robot, bodies=True)
 
@@ -78,7 +79,7 @@ def with_friction(robot: Robot, laws: Sequence[str]) -> Robot:
     if robot.manifest.robot.mimics:
         followers = listing([m.name for m in robot.manifest.robot.mimics])
         raise InputError(
-            f"--friction-model: {robot.name} has joints that follow others ({followers}), whose friction is felt through a "
+            f"{arg.friction_model}: {robot.name} has joints that follow others ({followers}), whose friction is felt through a "
             f"gear; generate it with `--friction-law {','.join(lacking)}` first."
         )
     return StandIn(robot, laws=lacking)

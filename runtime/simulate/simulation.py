@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.base.live import Share
@@ -228,7 +229,9 @@ def _check_covers(log: TorqueLog, end: float, h: float) -> None:
     span = float(log.time[-1] - log.time[0])
     period = span / (len(log.time) - 1) if len(log.time) > 1 else 0.0
     if span + max(period, h) < end:
-        raise InputError(f"The torque log spans {span:.6g} s, the simulation lasts {end:.6g} s; shorten --duration.")
+        raise InputError(
+            f"The torque log spans {span:.6g} s, the simulation lasts {end:.6g} s; shorten {arg.duration}."
+        )
 
 
 @dataclass
