@@ -7,6 +7,7 @@ from copy import copy
 
 import numpy as np
 
+from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.causes import LOAD, MASSES, TILT, Cause, Table
 from diffpbd.runtime.identify.changes import changes
@@ -96,9 +97,9 @@ def too_noisy(samples: Sequence[Samples]) -> str | None:
         if share[j] > NOISY:
             better = by_positions[:, j].var() < 0.5 * share[j] * s.ddq[:, j].var()
             way = (
-                "--rates positions takes them from the positions, which tell more"
+                f"{arg.rates('positions')} takes them from the positions, which tell more"
                 if better
-                else "choose a lower --cutoff"
+                else f"choose a lower {arg.cutoff}"
             )
             return (
                 f"{s.name}: no cause is looked for in what the model misses: of the accelerations of joint {s.joints[j]} "
@@ -160,14 +161,15 @@ def _what(robot: Robot, winner: Winner) -> str:
 
 
 def _cure(cause: Cause, figure: float) -> str:
-    shift = f"--shift q_{cause.joint}={figure:.4g} corrects the log"
+    shift = f"{arg.shift} q_{cause.joint}={figure:.4g} corrects the log"
     if cause.name:
-        return f"Try {cause.name} in --fit{f', or {shift}' if cause.kind == 'zero' else ''}"
+        return f"Try {cause.name} in {arg.fit}{f', or {shift}' if cause.kind == 'zero' else ''}"
     return {
         "zero": shift,
-        "scale": " ".join(f"--scale {q}_{cause.joint}={1.0 + figure:.5g}" for q in ("q", "dq")) + " corrects the log",
+        "scale": " ".join(f"{arg.scale} {q}_{cause.joint}={1.0 + figure:.5g}" for q in ("q", "dq"))
+        + " corrects the log",
         "memory": "No parameter of friction describes this; expect torque errors after reversals",
-        "clock": "Look at the clock and the rate of the log (--rate)",
+        "clock": f"Look at the clock and the rate of the log ({arg.rate})",
     }[cause.kind.split()[0]]
 
 
