@@ -11,6 +11,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import listing
+from diffpbd.runtime.functions.friction import refuse_memory
 from diffpbd.runtime.model.clearance import Distances, apart_throughout
 from diffpbd.runtime.model.robot import Robot
 
@@ -88,6 +89,7 @@ class Envelope:
             )
         if robot.manifest.robot.base_freedoms:
             raise InputError(f"{robot.name} has a base that moves; excitation is searched for arms on one that stands.")
+        refuse_memory(robot.alpha.names, f"Excitation of {robot.name}", "take the robot generated without it")
         joints = robot.manifest.robot.joints
         low = np.array([-HALF_RANGE if j.lower is None else j.lower for j in joints])
         high = np.array([HALF_RANGE if j.upper is None else j.upper for j in joints])

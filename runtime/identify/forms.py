@@ -10,6 +10,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import listing
+from diffpbd.runtime.functions.friction import refuse_memory
 from diffpbd.runtime.functions.parameters import ParameterValues
 from diffpbd.runtime.identify.agreement import as_read, check_agreement, doubted, misfit
 from diffpbd.runtime.identify.beyond import beyond_training
@@ -57,6 +58,10 @@ def identify(
     if not train:
         raise InputError("No recording to fit.")
     facts = robot.manifest.robot
+    refuse_memory(
+        robot.alpha.names, f"Identification of {robot.name}",
+        f"fit the robot generated without it by {arg.friction_model('dahl')}, whose params.json this one takes",
+    )  # fmt: skip
     if settings.form in ALONG and (facts.loops or facts.passive) and not in_contact(fit):
         what = "closed loops" if facts.loops else f"joints without a motor ({listing(facts.passive)})"
         raise InputError(f"{arg.form(settings.form)}: {robot.name} has {what}; use {arg.form('torque')}.")

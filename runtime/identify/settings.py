@@ -56,7 +56,7 @@ class Settings:
     )  # fmt: skip
     friction_model: str = option(
         "Law of friction by joint: viscous and Coulomb's, or chosen by cross-validation with asymmetry and Stribeck's part "
-        "(auto) or with memory (dahl; for this fit alone); torque form.", FRICTION_MODELS[0], choices=FRICTION_MODELS,
+        "(auto) or with memory (dahl); torque form.", FRICTION_MODELS[0], choices=FRICTION_MODELS,
     )  # fmt: skip
     instruments: float | None = option(
         "Instrumental variables: columns of the motion by positions alone below this frequency; tests whether noise of the "

@@ -118,7 +118,8 @@ def fit_torques(
         robot, base, solved, errors, validate=validation, processing=train[0].processing, left_out=left_out
     )
     sought = essential.essential(fitted, x, tested, say) if settings.essential else None
-    return replace(found, generate=needed(robot), essential=sought, presliding=question.ways)
+    found = replace(found, generate=needed(robot), essential=sought, presliding=question.ways)
+    return dahl.handed_over(question, found)
 
 
 def _question(

@@ -18,6 +18,7 @@ from diffpbd.runtime.functions.function import as_array
 from diffpbd.runtime.functions.joint_values import JointValues, by_joint
 from diffpbd.runtime.logs.csv import Log, TorqueLog
 from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.simulate.memory import carried
 from diffpbd.runtime.simulate.orders import Composed, Order, refuse_friction
 from diffpbd.runtime.simulate.step_advice import advise, closing
 
@@ -234,7 +235,8 @@ def _check_covers(log: TorqueLog, end: float, h: float) -> None:
 
 @dataclass
 class _JointMover:
-    """From a state (p, pd) to the next under a torque, by `joint_step` or what a higher order makes of it."""
+    """From a state (p, pd) to the next under a torque, by `joint_step` or what a higher order makes of it; `alpha` holds the
+    state of friction with memory."""
 
     robot: Robot
     h: float
@@ -244,6 +246,7 @@ class _JointMover:
     def __call__(self, p: FloatArray, pd: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
         step = self.robot.function("joint_step") if self.order == 2 else Composed(self.robot, self.order)
         end: tuple[FloatArray, FloatArray] = step(p, pd, u, self.h, self.alpha)
+        self.alpha = carried(self.robot, self.alpha, end[1], self.h)
         return end
 
 

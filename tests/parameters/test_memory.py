@@ -15,6 +15,10 @@ from support.sled import MASS, description, sled
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.identify import identify
+from diffpbd.runtime.mpc.planner import Mpc
+from diffpbd.runtime.simulate.memory import Motion, Remembering
+from diffpbd.runtime.simulate.simulation import simulate
 
 H = 0.002
 FUNCTIONS = ("joint_step", "jac_alpha_joint_step", "forward_dynamics", "torque_terms")
@@ -238,6 +242,59 @@ def test_what_knows_no_memory_is_left_out_by_name(arm: Robot, tmp_path: Path) ->
     assert {"inverse_dynamics", "deflection_next"} <= set(stopped.functions)
     with pytest.raises(InputError, match=r"friction\.deflection\.rail: expected at most 1"):
         arm.alpha.vector({"friction.deflection.rail": 1.1})
+
+
+def test_a_simulation_carries_the_deflection(arm: Robot) -> None:
+    """From that of alpha, which stays as it is."""
+    h, pushes = 5e-3, 3.0 * np.sin(np.arange(60))
+    entries = friction(RAIL)
+    alpha = arm.alpha.vector(entries)
+    before = alpha.copy()
+    run = simulate(arm, duration=60 * h, h=h, torque=np.column_stack([pushes, 0.0 * pushes]), alpha=alpha)
+    p, pd, _ = moved(arm, entries, pushes, h)
+    np.testing.assert_array_equal(run.q[1:, 0], p)
+    np.testing.assert_array_equal(run.dq[1:, 0], pd)
+    np.testing.assert_array_equal(alpha, before)
+
+
+def test_the_gradient_of_a_rollout(arm: Robot) -> None:
+    """By start, first deflection, torques, h and friction, through a reversal, against differences; nodes are the steps'."""
+    rng, steps, h = np.random.default_rng(4), 30, 5e-3
+    alpha = arm.alpha.vector(friction((4.0, 1.5, 0.02, 0.01, 0.3), HUB) | OFF_AXIS)
+    p, pd, U = np.array([0.1, 0.4]), np.array([0.2, -0.3]), rng.normal(size=(steps, 2)) * np.array([20.0, 1.0])
+    U[steps // 2 :] -= np.array([30.0, -1.5])
+    along = Remembering(arm)
+    motion, bars = along.rollout(p, pd, U, h, alpha), Motion(*rng.normal(size=(3, steps + 1, 2)))
+    assert np.ptp(np.sign(motion.PD[:, 0])) == 2.0
+
+    def loss(p: Array, pd: Array, U: Array, h: float, alpha: Array) -> float:
+        return float(sum(np.sum(a * b) for a, b in zip(along.rollout(p, pd, U, h, alpha), bars, strict=True)))
+
+    found = along.vjp_rollout(motion, U, bars, h, alpha)
+
+    def slope(k: int, direction: Array, size: float) -> float:
+        ends = []
+        for side in (1.0, -1.0):
+            given: list[Array] = [p, pd, U, h, alpha]
+            given[k] = given[k] + side * size * direction
+            ends.append(loss(*given))
+        return (ends[0] - ends[1]) / (2.0 * size)
+
+    for k, bar in enumerate((found.p0_bar, found.pd0_bar, found.U_bar)):
+        direction = rng.normal(size=bar.shape)
+        assert slope(k, direction, 1e-7) == pytest.approx(np.sum(bar * direction), rel=2e-5)
+    assert slope(3, np.array(1.0), 1e-9) == pytest.approx(found.h_bar, rel=1e-4)
+    for kind in KINDS:
+        direction = np.zeros(len(alpha))
+        direction[list(arm.alpha.indices(f"friction.{kind}"))] = 1.0
+        assert slope(4, direction, 1e-7) == pytest.approx(found.alpha_bar @ direction, rel=1e-4, abs=1e-5), kind
+
+
+def test_what_would_not_carry_it_is_refused(arm: Robot) -> None:
+    with pytest.raises(InputError, match=r"MPC of sled: friction of rail, hub has memory .*--friction-law dahl"):
+        Mpc(arm, 5)
+    with pytest.raises(InputError, match=r"Identification of sled: .*by .*dahl.*, whose params.json"):
+        identify(arm, [None], ["friction"])  # type: ignore[list-item]
 
 
 def test_the_sled_without_memory_has_none(tmp_path: Path) -> None:
