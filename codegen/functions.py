@@ -131,6 +131,10 @@ _add(
 _add("spring_torque", "Torque of the joint springs.", "p alpha", "torque")
 _add("friction_torque", "Torque of joint friction, viscous plus smoothed Coulomb.", "pd alpha", "torque")
 _add(
+    "deflection_next", "Deflection of every joint's friction with memory at the end of a joint_step, by the rates there.",
+    "pd_next h alpha", "deflection", also=ALL,
+)  # fmt: skip
+_add(
     "lever_spring_torque", "Torque of a straight spring between two lever arms about a joint.",
     "angle lever_stiffness arm_1 arm_2 lever_offset lever_rest", "lever_torque",
 )  # fmt: skip

@@ -23,6 +23,11 @@ from joint_space.test_link_step import gantry
 from parameters.test_friction_laws import HUB, OFF_AXIS, RAIL, STATES, STRIBECK_ALONE
 from parameters.test_gears import TIPS, source
 from parameters.test_lever_spring import JOINTS
+from parameters.test_memory import FUNCTIONS as MEMORY_OF
+from parameters.test_memory import HUB as HUB_WITH_MEMORY
+from parameters.test_memory import RAIL as WITH_MEMORY
+from parameters.test_memory import STATES as STATES_OF_MEMORY
+from parameters.test_memory import friction as friction_with_memory
 from parameters.test_wrench import ENDS, FRAMES, pushed_pendulum, wrenches
 from parameters.test_wrench import TIPS as BRANCHES
 from support.arguments import effort
@@ -45,7 +50,7 @@ from support.matrix import (
 from support.numeric import Array, random_states, states
 from support.properties import Scene, rollout_is_its_steps
 from support.robots import FULL, generated, loaded, loaded_alpha, model
-from support.sled import friction, sled
+from support.sled import description, friction, sled
 from support.sprung import springs, sprung_pendulum
 
 from benchmarks.scale import chain
@@ -106,6 +111,18 @@ def rough_sled(folder: Path, entries: dict[str, float]) -> Case:
     return Case(
         robot, robot.alpha.vector(entries), values | {"pdd": values["u"]}, but=("sixth",),
         sizes={"pd": 1e-4, "u": 1e-3}, sizes_of_alpha={"": 2e-5},
+    )  # fmt: skip
+
+
+def remembering(folder: Path) -> Case:
+    """Dahl's friction: moving, at rest, reversing, and over hardly any way."""
+    robot = load(generated(str(description(folder)), friction_law=["dahl"], functions=MEMORY_OF))
+    rows = [STATES_OF_MEMORY[k][:3] for k in ("moving", "at rest", "reversing")]
+    values = dict(zip(("p", "pd", "u"), np.array(rows).swapaxes(0, 1), strict=True))
+    return Case(
+        robot, robot.alpha.vector(friction_with_memory(WITH_MEMORY, HUB_WITH_MEMORY) | OFF_AXIS),
+        values | {"pdd": values["u"], "pd_next": values["pd"]}, but=("sixth",),
+        sizes={"pd": 1e-6, "pd_next": 1e-6, "p": 1e-4, "u": 1e-4, "h": 1e-7, "kick": 1e-6}, sizes_of_alpha={"": 2e-6},
     )  # fmt: skip
 
 
@@ -192,6 +209,7 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "joints that follow others": hand,
     "laws of friction": lambda folder: rough_sled(folder, friction(RAIL, HUB) | OFF_AXIS),
     "Stribeck's law alone": lambda folder: rough_sled(folder, STRIBECK_ALONE),
+    "memory of friction": remembering,
     "forces on a branching tree": pushed_tree,
     "slides on slides": slides,
     "floating base": lambda _: floating(),
@@ -234,13 +252,13 @@ def test_derivatives(case: Case) -> None:
 
 
 @pytest.mark.parametrize(
-    "case", [k for k in CASES if not k.startswith(("closed", "floating", *ACTING, "deep"))], indirect=True
+    "case", [k for k in CASES if not k.startswith(("closed", "floating", *ACTING, "deep", "memory"))], indirect=True
 )
 def test_torques_of_a_motion(case: Case) -> None:
     torques_come_back(case)
 
 
-@pytest.mark.parametrize("case", [k for k in CASES if not k.startswith(("closed", *ACTING))], indirect=True)
+@pytest.mark.parametrize("case", [k for k in CASES if not k.startswith(("closed", *ACTING, "memory"))], indirect=True)
 def test_rollouts(case: Case) -> None:
     """With friction, and in momentum form without it; where something acts, in `test_scenes`."""
     robot, h = case.robot, 0.01

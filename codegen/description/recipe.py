@@ -28,7 +28,7 @@ SYMBOLIC: Final = ("mass", "com", "inertia", "origin", "loop", "contact")
 LOOP_ROWS: Final = ("kept", "all")
 CONES: Final = ("smooth", "exact")
 FRICTIONS: Final = ("none", "urdf")
-FRICTION_LAWS: Final = ("asymmetric", "stribeck")
+FRICTION_LAWS: Final = ("asymmetric", "stribeck", "dahl")
 SWEEP_ORDERS: Final = ("joints", "printed")
 MULTIPLIERS: Final = ("block", "scalar")
 
@@ -279,7 +279,7 @@ def with_options(recipe: Recipe, **options: Any) -> Recipe:
     for name, count in made.sweeps.items():
         if count != recipe.sweeps.get(name) and name not in made.variants:
             raise InputError(
-                f"sweeps: {name} is not made, so nothing would count its sweeps; add it by --variants {name}, or leave it out."
+                f"sweeps: {name} is not made, so nothing would count its sweeps; add it to variants, or leave it out."
             )
     return made
 

@@ -72,7 +72,8 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType({
     "friction": Option("Default friction: none, or the file's."),
     "friction_law": Option(
         "Parts of the friction law besides viscous and Coulomb friction, separated by commas: asymmetric "
-        "(coefficients differ by direction), stribeck (more at rest, falling with speed).", metavar="LIST", parse=_names,
+        "(coefficients differ by direction), stribeck (more at rest, falling with speed), dahl (memory: turns over a way "
+        "after a reversal).", metavar="LIST", parse=_names,
     ),
     "limits": Option("Joints stop at their limits.", flag="--limits/--no-limits"),
     "wrench": Option(

@@ -124,7 +124,7 @@ def write_folder(
         graphs |= step_graphs.step_graphs(model, found)
         by_alpha = found.has("jac_alpha_joint_step")
         kernels = step_kernels(model, by_alpha, found.has("sixth_order_step"))
-        work = add_joint_step(emission, kernels, n, robot.n, alpha, set(graphs), by_alpha)
+        work = add_joint_step(emission, kernels, n, robot.n, alpha, set(graphs), by_alpha, found.has("rollout"))
         paths.add_second_path(emission, "joint_step")
         if not kernels.deep:
             add_lanes(emission)

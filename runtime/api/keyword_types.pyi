@@ -60,6 +60,7 @@ class IdentifyHow(TypedDict, total=False):
     sort: bool
     cut: tuple[tuple[str, float, float], ...]
     drift: Mapping[str, float]
+    stretch: Mapping[str, float]
     cutoff: float | None
     trim: float
     bridge: float

@@ -56,7 +56,7 @@ def generate(
     - `base`, `tip`: link names; `hold`: joints welded at zero; `limits=True`: joints stop at their limits;
       `base_joint` "planar" (vertical), "floor" or "floating": the base moves
     - `symbolic`: what besides is a run-time parameter, of "mass", "com", "inertia", "origin"
-    - `friction_law`: of "asymmetric", "stribeck"; `springs`, `lever_springs`: joints with one; `wrench`: links
+    - `friction_law`: of "asymmetric", "stribeck", "dahl"; `springs`, `lever_springs`: joints with one; `wrench`: links
     - `close`: "LINK=LINK" or "LINK=LINK:hinge", loops; `passive`: joints without a motor
     - `contact_from_collision`: links that touch planes, or LINK=LINK each other; `ground`: height [m] of such a plane;
       `cone="exact"`: what sticks does not creep

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray, or_else
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import read_json
@@ -138,7 +139,7 @@ class ParameterVector:
         if position is None and name.startswith(INERTIALS):
             raise InputError(
                 f"{self.robot} has no parameter {name!r}: inertias are numbers in its code, unless it is generated with "
-                f"--symbolic mass,com,inertia. {hint(name, self.names)}"
+                f"{arg.symbolic('mass,com,inertia')}. {hint(name, self.names)}"
             )
         if position is None:
             raise InputError(f"{self.robot} has no parameter {name!r}. {hint(name, self.names)}")

@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 from scipy.stats import f as fisher
 
+from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.identify.base import Combination
@@ -54,7 +55,7 @@ class _Base:
         found = c.combinations([units[label] for label in labels])
         if not found:
             raise InputError(
-                "--essential: a body is fitted in part, so there are no base parameters. Fit inertials whole."
+                f"{arg.essential}: a body is fitted in part, so there are no base parameters. Fit inertials whole."
             )
         own = [_first(b, len(labels)) for b in found]
         phi, values = unknowns.phi_at(x), c.coefficients(x, unknowns.phi_at(x))

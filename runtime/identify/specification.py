@@ -32,6 +32,7 @@ import numpy.typing as npt
 from scipy.stats import chi2, norm
 from scipy.stats import t as student
 
+from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.causes import Cause
@@ -245,7 +246,7 @@ def _called(own: Cause, t: float, can_be: bool) -> str:
     word = WORDS[own.kind.split()[0]] + (f" of {own.joint}" if own.joint else "")
     if not can_be:
         return f"something that looks like {word}, with an impossible figure (t = {t:.3g})"
-    way = f", {own.name} in --fit" if own.name else ""
+    way = f", {own.name} in {arg.fit}" if own.name else ""
     return f"{word} (t = {t:.3g}{way})"
 
 

@@ -601,6 +601,79 @@ class FrictionTorque(Function):
         One more axis in front of an argument makes a batch; `threads` splits its rows.
         """
 
+class DeflectionNext(Function):
+    def __call__(self, pd_next: JointValues, h: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> FloatArray:
+        """Deflection of every joint's friction with memory at the end of a joint_step, by the rates there.
+
+        pd_next: [rad/s (m/s where prismatic)] joints, base to tip
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class JacDeflectionNextResult(NamedTuple):
+    deflection: FloatArray
+    """[1] joint by joint as friction.deflection in alpha; from -1 to 1"""
+    ddeflection_dpd_next: FloatArray
+    """[deflection per pd_next] rows: output, columns: input (matrices column by column)"""
+
+class JacDeflectionNext(Function):
+    def __call__(self, pd_next: JointValues, h: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> JacDeflectionNextResult:
+        """deflection_next and its Jacobian by everything but alpha.
+
+        pd_next: [rad/s (m/s where prismatic)] joints, base to tip
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class JacAlphaDeflectionNext(Function):
+    def __call__(self, pd_next: JointValues, h: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> FloatArray:
+        """Jacobian of deflection_next by alpha.
+
+        pd_next: [rad/s (m/s where prismatic)] joints, base to tip
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class VjpDeflectionNextResult(NamedTuple):
+    pd_next_bar: FloatArray
+    """[derivative of a scalar by pd_next] joints, base to tip"""
+    h_bar: Number
+    """[derivative of a scalar by h]"""
+    alpha_bar: FloatArray
+    """[derivative of a scalar by alpha]"""
+
+class VjpDeflectionNext(Function):
+    @overload
+    def __call__(self, pd_next: JointValues, h: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, deflection_bar: npt.ArrayLike, threads: int = 1) -> VjpDeflectionNextResult:
+        """Reverse derivative of deflection_next: seeds on the outputs, gradients by every input.
+
+        pd_next: [rad/s (m/s where prismatic)] joints, base to tip
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+        deflection_bar: [derivative of a scalar by deflection] joint by joint as friction.deflection in alpha; from -1
+        to 1
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+    @overload
+    def __call__(self, pd_next: JointValues, h: npt.ArrayLike | None, alpha: Alpha | None, deflection_bar: npt.ArrayLike, *, threads: int = 1) -> VjpDeflectionNextResult:
+        """Reverse derivative of deflection_next: seeds on the outputs, gradients by every input.
+
+        pd_next: [rad/s (m/s where prismatic)] joints, base to tip
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+        deflection_bar: [derivative of a scalar by deflection] joint by joint as friction.deflection in alpha; from -1
+        to 1
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
 class LeverSpringTorque(Function):
     def __call__(self, angle: npt.ArrayLike, lever_stiffness: npt.ArrayLike, arm_1: npt.ArrayLike, arm_2: npt.ArrayLike, lever_offset: npt.ArrayLike, lever_rest: npt.ArrayLike, *, threads: int = 1) -> Number:
         """Torque of a straight spring between two lever arms about a joint.
@@ -2625,6 +2698,18 @@ class RobotFunctions:
 
     friction_torque: FrictionTorque
     """Torque of joint friction, viscous plus smoothed Coulomb."""
+
+    deflection_next: DeflectionNext
+    """Deflection of every joint's friction with memory at the end of a joint_step, by the rates there."""
+
+    jac_deflection_next: JacDeflectionNext
+    """deflection_next and its Jacobian by everything but alpha."""
+
+    jac_alpha_deflection_next: JacAlphaDeflectionNext
+    """Jacobian of deflection_next by alpha."""
+
+    vjp_deflection_next: VjpDeflectionNext
+    """Reverse derivative of deflection_next: seeds on the outputs, gradients by every input."""
 
     lever_spring_torque: LeverSpringTorque
     """Torque of a straight spring between two lever arms about a joint."""
