@@ -14,7 +14,7 @@ from support.robots import loaded
 
 import diffpbd
 from diffpbd.runtime.api.words import in_python
-from diffpbd.runtime.base.arguments import arg
+from diffpbd.runtime.base.errors import arg
 
 
 def test_each_door_spells_an_argument() -> None:

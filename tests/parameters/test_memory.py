@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from support.described import Described
 from support.numeric import Array
 from support.properties import Scene, properties_of
 from support.robots import generated
-from support.sled import MASS, description, sled
+from support.rolled import rolled_step, run_rolled
+from support.sled import MASS, URDF, description, sled
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError
@@ -301,3 +303,35 @@ def test_the_sled_without_memory_has_none(tmp_path: Path) -> None:
     plain = sled(tmp_path)
     assert "deflection_next" not in plain.functions
     assert not any(name.startswith("friction.way") for name in plain.alpha.names)
+
+
+@pytest.mark.thorough
+def test_the_step_along_a_tree(arm: Robot, tmp_path: Path) -> None:
+    """As deep trees are emitted: values, Jacobians and reverse mode are those of the straight-line step."""
+    library = rolled_step(Described.of(description(tmp_path), friction_law=["dahl"]).model, tmp_path)
+    for p, pd, u, more in STATES.values():
+        alpha = arm.alpha.vector(friction(RAIL, HUB) | OFF_AXIS | more)
+        found = run_rolled(library, "jac_joint_step", [p, pd, u, H, alpha], [2, 2] + [4] * 6)
+        for value, want in zip(found, arm.jac_joint_step(p, pd, u, H, alpha), strict=True):
+            np.testing.assert_allclose(value, np.ravel(want, order="F"), atol=1e-8)
+        found = run_rolled(library, "jac_alpha_joint_step", [p, pd, u, H, alpha], [2 * len(alpha)] * 2)
+        for value, want in zip(found, arm.jac_alpha_joint_step(p, pd, u, H, alpha), strict=True):
+            np.testing.assert_allclose(value, np.ravel(want, order="F"), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.thorough
+def test_a_joint_that_follows_another(tmp_path: Path) -> None:
+    """Its own friction has a deflection of its own, which turns with its own rate."""
+    geared = URDF.replace(
+        '<axis xyz="0 0 1"/>', '<axis xyz="0 0 1"/><mimic joint="rail" multiplier="-1.5" offset="0.2"/>'
+    )
+    file = description(tmp_path, geared)
+    robot = load(generated(str(file), friction_law=["dahl"], functions=("joint_step", "jac_alpha_joint_step")))
+    alpha = robot.alpha.vector(friction(RAIL, HUB) | OFF_AXIS)
+    for pd in (0.3, 0.0, -0.02):
+        properties_of(
+            Scene(robot, np.array([0.3]), np.array([pd]), np.array([1.0]), alpha, H),
+            {"friction.deflection": 1e-4, "friction.way": 1e-6, "friction.transition": 1e-5}, graph=1e-9,
+        )  # fmt: skip
+    z = robot.deflection_next([0.3], H, alpha)
+    assert z.shape == (2,) and z[0] > RAIL[4] and z[1] < HUB[4]
