@@ -29,8 +29,7 @@ from diffpbd.codegen.description.resolve import find_recipe, read_doubted
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.heartbeat import Heartbeat, Stage
 from diffpbd.codegen.result import GenerateResult, versions
-from diffpbd.runtime.base.arguments import arg
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import tame
 from diffpbd.runtime.folder.compiler import Compilation, find_compiler
 from diffpbd.runtime.folder.exchange import OLD_SUFFIX, replace_folder, restore_folder

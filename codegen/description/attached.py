@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from diffpbd.codegen.description.robot import IDENTITY, ZERO, JointType, Robot, Tip
-from diffpbd.runtime.base.arguments import arg
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 
 T = TypeVar("T")
 

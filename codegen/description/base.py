@@ -23,7 +23,7 @@ from diffpbd.codegen.description.report import Finding, listed, quoted
 from diffpbd.codegen.description.rigid import Pose, norm, scale, triad_of
 from diffpbd.codegen.description.robot import Robot, Vec3
 from diffpbd.codegen.description.singular import NEGLIGIBLE_MASS
-from diffpbd.runtime.base.arguments import arg
+from diffpbd.runtime.base.errors import arg
 
 FIXED, PLANAR, FLOATING = "fixed", "planar", "floating"
 FLOOR: Final = "floor"

@@ -20,7 +20,7 @@ from diffpbd.codegen.description.rigid import Pose, add, apply, rotation_from_rp
 from diffpbd.codegen.description.robot import ZERO, Vec3
 from diffpbd.codegen.description.source import Element
 from diffpbd.codegen.description.surfaces import coefficient, of_gazebo
-from diffpbd.runtime.base.arguments import arg
+from diffpbd.runtime.base.errors import arg
 
 _SHAPES: Final = ("sphere", "box", "cylinder", "capsule")
 Spheres = list[tuple[Vec3, float]]

@@ -18,7 +18,7 @@ from diffpbd.codegen.description.singular import (
     singular_links,
 )
 from diffpbd.codegen.description.tree import Selection
-from diffpbd.runtime.base.arguments import arg
+from diffpbd.runtime.base.errors import arg
 
 UNIT_LENGTH_DIGITS: Final = 1e-3
 """[1] Deviation from unit length that three printed digits of an axis can cause."""

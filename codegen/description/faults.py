@@ -21,7 +21,7 @@ from diffpbd.codegen.description.rigid import norm
 from diffpbd.codegen.description.robot import Mat3
 from diffpbd.codegen.description.singular import NEGLIGIBLE_INERTIA
 from diffpbd.codegen.description.tree import Selection
-from diffpbd.runtime.base.arguments import arg
+from diffpbd.runtime.base.errors import arg
 
 SHORTEST_AXIS: Final = 1e-6
 """[1] An axis shorter than this names no direction; exporters write unit axes."""

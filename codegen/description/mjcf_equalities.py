@@ -10,7 +10,7 @@ from diffpbd.codegen.description.mjcf_names import Names, bodies_of, joints_of
 from diffpbd.codegen.description.report import Finding, quoted
 from diffpbd.codegen.description.rigid import Pose, rotation_from_quaternion
 from diffpbd.codegen.description.robot import Vec3
-from diffpbd.runtime.base.arguments import arg
+from diffpbd.runtime.base.errors import arg
 
 
 @dataclass

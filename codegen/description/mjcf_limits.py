@@ -10,7 +10,7 @@ from diffpbd.codegen.description.mjcf_motors import actuator_faults
 from diffpbd.codegen.description.mjcf_names import Names, joints_of, present
 from diffpbd.codegen.description.numerals import LARGEST
 from diffpbd.codegen.description.report import Finding, listed, quoted
-from diffpbd.runtime.base.arguments import arg
+from diffpbd.runtime.base.errors import arg
 
 OF_TENDONS: Final = ("stiffness", "damping", "frictionloss", "armature", "stiffnesspoly", "dampingpoly")
 SWITCHES: Final = ("CONSTRAINT", "EQUALITY", "FRICTIONLOSS", "PASSIVE", "SPRING", "DAMPER")

@@ -11,7 +11,7 @@ from typing import Any, Final
 from diffpbd.codegen.description.document import MimicElement
 from diffpbd.codegen.description.mjcf_names import Names, joints_of, present
 from diffpbd.codegen.description.report import Finding, listed, quoted
-from diffpbd.runtime.base.arguments import arg
+from diffpbd.runtime.base.errors import arg
 
 SAME: Final = 1e-9
 """[1] Part of the larger by which two directions of a motor may differ: rounding of gears and ranges."""

@@ -13,7 +13,7 @@ from typing import Final
 from diffpbd.codegen.description.numerals import NumberError, read_number
 from diffpbd.codegen.description.report import Finding, quoted
 from diffpbd.codegen.description.source import Element
-from diffpbd.runtime.base.arguments import arg
+from diffpbd.runtime.base.errors import arg
 
 INERTIAS: Final = ("motorInertia", "rotorInertia", "rotor_inertia")
 RATIOS: Final = ("mechanicalReduction", "gear_ratio", "gearRatio")

@@ -17,8 +17,7 @@ from diffpbd.codegen.graph.capabilities import Capabilities
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import Model, prepare
 from diffpbd.codegen.program.tree import DENSE_DEPTH
-from diffpbd.runtime.base.arguments import arg
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 
 STEP: Final = (
     "prepare", "start", "newton", "chord", "end", "velocity", "velocity_gradient", "velocity_newton", "jacobian", "inertia",

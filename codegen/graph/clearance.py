@@ -20,8 +20,7 @@ from diffpbd.codegen.graph.distances import AXES, BOX, CAPSULE, ORDER, PLANE, SP
 from diffpbd.codegen.graph.floating import FREEDOMS, PLACE, rotation
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.geometry import square
-from diffpbd.runtime.base.arguments import arg
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 
 OBSTACLES: Final[Mapping[str, int]] = {"spheres": 4, "capsules": 7, "boxes": 10, "planes": 4}
 """Numbers of an obstacle of each kind: centre, radius; both ends, radius; centre, quaternion wxyz, sides; normal, height."""

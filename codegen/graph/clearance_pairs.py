@@ -22,8 +22,7 @@ from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.graph.clearance import Clearance, moves
 from diffpbd.codegen.graph.floating import PLACE
 from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.runtime.base.arguments import arg
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 
 Array = npt.NDArray[np.float64]
 Indices = tuple[int, int]

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import IN_PYTHON
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import IN_PYTHON, InputError
 from diffpbd.runtime.base.extras import extra_of, missing
 from diffpbd.runtime.base.fitting import checked, expect, shown
 from diffpbd.runtime.base.names import hint

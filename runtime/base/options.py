@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from typing import Any
 
-from diffpbd.runtime.base.arguments import Argument
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import Argument, InputError
 from diffpbd.runtime.base.names import near
 
 __all__ = ["Option", "expect", "option", "options_of"]

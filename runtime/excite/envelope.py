@@ -8,9 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.functions.friction import refuse_memory
 from diffpbd.runtime.model.clearance import Distances, apart_throughout

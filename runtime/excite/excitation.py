@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.base.live import Share
 from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.excite.columns import IntArray, base_columns

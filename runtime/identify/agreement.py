@@ -12,8 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.result import Estimate, Identification
 from diffpbd.runtime.identify.specification import REJECTED

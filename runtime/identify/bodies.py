@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import casadi
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.identify import inertials
 from diffpbd.runtime.model.robot import Robot
 

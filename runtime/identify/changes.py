@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.causes import LOAD, Cause, Table
 from diffpbd.runtime.logs.cutting import cut_of

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.identify.fitting import fit_rounds
 from diffpbd.runtime.identify.result import Errors
 from diffpbd.runtime.identify.solving import Question

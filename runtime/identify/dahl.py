@@ -17,9 +17,8 @@ from typing import Final
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.functions.friction import LAWS, WAY
 from diffpbd.runtime.identify.design import LINK_COLUMNS, Design, coulomb_columns, turned
 from diffpbd.runtime.identify.fitting import Fitted

@@ -19,9 +19,8 @@ from typing import Final
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.identify.fitting import STILL, fit_rounds
 from diffpbd.runtime.identify.settings import Settings
 from diffpbd.runtime.identify.solving import Question

@@ -16,9 +16,8 @@ from typing import Final
 import numpy as np
 from scipy.stats import f as fisher
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.identify.base import Combination
 from diffpbd.runtime.identify.design import Design
 from diffpbd.runtime.identify.fitting import Fitted

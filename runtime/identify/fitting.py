@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.identify import design, robust
 from diffpbd.runtime.identify.design import BoolArray, Condensed, Design
 from diffpbd.runtime.identify.outer import Outer

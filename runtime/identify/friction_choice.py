@@ -19,9 +19,8 @@ import numpy as np
 from scipy.optimize import lsq_linear
 from scipy.stats import t as student
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.functions.friction import LAWS, VELOCITY, mean_of
 from diffpbd.runtime.identify.design import KINDS, LINK_COLUMNS, Design, columns_of_joint_kind, every_joint
 from diffpbd.runtime.identify.fitting import Fitted

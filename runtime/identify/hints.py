@@ -7,7 +7,7 @@ from copy import copy
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.causes import LOAD, MASSES, TILT, Cause, Table
 from diffpbd.runtime.identify.changes import changes

@@ -18,9 +18,8 @@ from typing import Final
 import numpy as np
 from scipy.stats import norm
 
-from diffpbd.runtime.base.arguments import Argument, arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import Argument, InputError, SolverError, arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.covariance import Influence
 from diffpbd.runtime.identify.design import Design

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from diffpbd.runtime.base.arguments import arg
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.identify.result import Identification
 from diffpbd.runtime.logs.thresholds import GAIN
 from diffpbd.runtime.model.robot import Robot

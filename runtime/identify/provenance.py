@@ -6,7 +6,7 @@ import importlib.metadata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from diffpbd.runtime.base.arguments import arg
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.files import hash_of
 from diffpbd.runtime.model.robot import Robot
 

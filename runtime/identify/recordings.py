@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from diffpbd.runtime.base.arguments import arg
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.folder.manifest import Joint
 from diffpbd.runtime.identify.workers import Map, one_by_one
 from diffpbd.runtime.logs.checked import accepted, check_parts, examined, read_checked

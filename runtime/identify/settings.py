@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from diffpbd.runtime.base.arguments import arg
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.identify.bodies import PRIOR, check_prior
 from diffpbd.runtime.identify.workers import Map, one_by_one

@@ -12,9 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import SolverError
+from diffpbd.runtime.base.errors import SolverError, arg
 from diffpbd.runtime.identify import arrow
 from diffpbd.runtime.identify.conclusion import End
 from diffpbd.runtime.identify.coordinates import Coordinates

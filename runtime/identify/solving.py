@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from diffpbd.runtime.base import ipopt
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify import lever_start
 from diffpbd.runtime.identify.design import Condensed

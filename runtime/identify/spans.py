@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.identify.causes import Table, sensed
 from diffpbd.runtime.logs.cutting import cut_of
 from diffpbd.runtime.logs.still_ends import still_ends

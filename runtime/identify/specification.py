@@ -32,8 +32,8 @@ import numpy.typing as npt
 from scipy.stats import chi2, norm
 from scipy.stats import t as student
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.causes import Cause
 from diffpbd.runtime.identify.competition import Grams, pieces

@@ -19,9 +19,8 @@ from typing import Any
 import casadi
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.folder.manifest import Parameter
 from diffpbd.runtime.functions.friction import LAWS, VELOCITY, VELOCITY_START

@@ -12,9 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.identify.cross_validation import held_out
 from diffpbd.runtime.identify.result import Trace
 from diffpbd.runtime.identify.solving import Question

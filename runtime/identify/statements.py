@@ -18,9 +18,8 @@ from typing import Final
 import numpy as np
 from scipy.stats import chi2, norm
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import hint, listing
 from diffpbd.runtime.identify.bodies import AXES
 from diffpbd.runtime.identify.design import Design

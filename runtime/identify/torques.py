@@ -8,9 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.files import write_atomic
 from diffpbd.runtime.base.names import hint, listing
 from diffpbd.runtime.identify.conclusion import End

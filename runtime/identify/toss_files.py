@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.logs.csv import CsvTable
 from diffpbd.runtime.logs.table import LENGTH, TIME_NAMES, TURN

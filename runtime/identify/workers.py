@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Any, TypeAlias
 
-from diffpbd.runtime.base.arguments import arg
-from diffpbd.runtime.base.errors import DiffpbdError, InputError, SolverError
+from diffpbd.runtime.base.errors import DiffpbdError, InputError, SolverError, arg
 
 __all__ = ["Map", "one_by_one", "workers"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.base.arguments import arg
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.logs.cutting import cuts_of
 from diffpbd.runtime.logs.findings import Finding
 from diffpbd.runtime.logs.mending import smooth_of_spikes, spikes_of, without_spikes

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from diffpbd.runtime.base.arguments import arg
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.folder.manifest import Joint
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.cutting import cut_out

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import listing
 
 __all__ = ["Spans", "cut_of", "cut_out", "cuts_of", "expect_files", "spans_of"]

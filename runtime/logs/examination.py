@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.base.arguments import arg
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.folder.manifest import Joint
 from diffpbd.runtime.logs.channels import examine_channels, examine_motion
 from diffpbd.runtime.logs.clock import clock_of

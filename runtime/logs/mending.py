@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import hint
 from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.folder.manifest import Joint

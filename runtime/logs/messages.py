@@ -16,9 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import hint, listing
 from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.logs.cleaning import GAP

@@ -15,8 +15,8 @@ from typing import Protocol
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.logs.findings import Finding
 from diffpbd.runtime.logs.thresholds import ADVANTAGE, EXPLAINED
 from diffpbd.runtime.model.closed import motor_torque

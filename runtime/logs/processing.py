@@ -12,9 +12,8 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.signal import butter, sosfiltfilt
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.quaternions import turned_by, with_turn
 from diffpbd.runtime.logs.cleaning import GAP
 from diffpbd.runtime.logs.still_ends import still_ends

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.files import read_beginning
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.logs.cleaning import clean, expect_stamps

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import nnls
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.logs.findings import Finding
 from diffpbd.runtime.logs.motion_examination import examine_motions, exchange
 from diffpbd.runtime.logs.processing import Samples

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.extras import missing
 from diffpbd.runtime.base.located import located
 from diffpbd.runtime.folder.manifest import Shape as Kept

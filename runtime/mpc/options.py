@@ -8,8 +8,7 @@ from typing import Literal
 
 import numpy.typing as npt
 
-from diffpbd.runtime.base.arguments import arg
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.model.clearance import distance_option
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT

@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.base.fitting import expect
 from diffpbd.runtime.base.quaternions import PLACE
 from diffpbd.runtime.model.closed import Closed, driven

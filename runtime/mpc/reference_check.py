@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import Argument, arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import Argument, InputError, arg
 from diffpbd.runtime.base.quaternions import PLACE, expect_unit, without_turn
 from diffpbd.runtime.logs.checked import read_whole
 from diffpbd.runtime.logs.recording import Reading, Recording

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.base.arguments import arg
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.base.live import UNWATCHED, Watch
 from diffpbd.runtime.base.names import hint
 from diffpbd.runtime.model.robot import Robot
