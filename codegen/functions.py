@@ -131,6 +131,10 @@ _add(
 _add("spring_torque", "Torque of the joint springs.", "p alpha", "torque")
 _add("friction_torque", "Torque of joint friction, viscous plus smoothed Coulomb.", "pd alpha", "torque")
 _add(
+    "deflection_next", "Deflection of every joint's friction with memory at the end of a joint_step, by the rates there.",
+    "pd_next h alpha", "deflection", also=ALL,
+)  # fmt: skip
+_add(
     "lever_spring_torque", "Torque of a straight spring between two lever arms about a joint.",
     "angle lever_stiffness arm_1 arm_2 lever_offset lever_rest", "lever_torque",
 )  # fmt: skip
@@ -157,10 +161,13 @@ _add(
     "jac_kicked_step", "joint_step with a known impulse on the joints at its end, and its Jacobian by p, pd and u.",
     "p pd u kick h alpha", BLOCKS,
 )  # fmt: skip
-_add(
-    "sixth_order_step", "joint_steps over h, h/2 and h/3, extrapolated to sixth order; no friction.", STATE,
-    "p_next pd_next",
-)  # fmt: skip
+for _order, _doc in (
+    ("fourth_order", "Five joint_steps, the third backwards in time, by Suzuki's composition; no friction."),
+    ("sixth_order", "joint_steps over h, h/2 and h/3, extrapolated to sixth order; no friction."),
+):
+    _add(f"{_order}_step", _doc, STATE, "p_next pd_next", also="jac vjp")
+    _repeated = f"{_order}_step repeated over the columns of U; P and PD hold the start and every step's end."
+    _add(f"{_order}_rollout", _repeated, "p0 pd0 U h alpha", "P PD", also="vjp")
 _add(
     "node_torque", "Torque from three poses: the discrete Euler-Lagrange equation at the middle one, sensor offset included.",
     "p_prev p p_next h alpha", "u",

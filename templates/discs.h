@@ -20,7 +20,7 @@ static void add_discs(int k, const double *impulse, double normal, const double 
   }
   for (kind = 0; kind < 2; kind++) {
     const int at = disc_row(k, kind), count = disc_size(k, kind);
-    const double slip = law[4 + kind] * law[3];
+    const double slip = law[LEVERS + kind] * law[3];
     double lean[2] = {0.0, 0.0}, own[4] = {0.0};
     if (count == 0) continue;
 #if SPUN
@@ -44,7 +44,7 @@ static int far_discs(int k, double *impulse, const double *rate, const double *h
   int kind, far = 1;
   for (kind = 0; kind < 2; kind++) {
     const int at = disc_row(k, kind), count = disc_size(k, kind);
-    const double slip = law[4 + kind] * law[3];
+    const double slip = law[LEVERS + kind] * law[3];
     double by = 0.0;
     if (count == 0) continue;
 #if SPUN
@@ -76,7 +76,7 @@ static void disc_gradients(int k, const double *impulse, const double *rate, con
   int kind;
   for (kind = 0; kind < 2; kind++) {
     const int at = disc_row(k, kind), count = disc_size(k, kind);
-    const double slip = law[4 + kind] * law[3];
+    const double slip = law[LEVERS + kind] * law[3];
     double slip_bar = 0.0;
     if (count == 0) continue;
 #if SPUN
@@ -91,7 +91,7 @@ static void disc_gradients(int k, const double *impulse, const double *rate, con
                                law_bar + 2, &slip_bar, w->kernel);
     }
 #endif
-    law_bar[4 + kind] += slip_bar * law[3];
-    law_bar[3] += slip_bar * law[4 + kind];
+    law_bar[LEVERS + kind] += slip_bar * law[3];
+    law_bar[3] += slip_bar * law[LEVERS + kind];
   }
 }

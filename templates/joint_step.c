@@ -9,7 +9,7 @@
 #include "on_path.h"
 #include "joint_step_model.h"
 
-enum { SMOOTH = 5 }; /* differences of a rollout's poses from which its next one is guessed */
+enum { SMOOTH = 5, SWEEPS = 80 * N + 72 }; /* differences of a rollout's poses from which its next one is guessed; doubles of Sweeps */
 
 typedef struct { /* what a step knows of its start */
   double record[RECORD], terms[N];
@@ -25,10 +25,16 @@ typedef struct {
   double smooth[DEEP ? 1 : (SMOOTH + 1) * N]; /* of others: for guesses of a rollout */
   double shed[N];
   double blocks[DEEP ? 1 : 16 * N * N], sought[8 * N]; /* of four steps */
+  double composed[SIXTH ? 38 * N + 18 * N * N : 1]; /* of steps of higher order */
+  double joints[DEEP ? JOINT * N : 1], sweeps[DEEP ? SWEEPS : 1]; /* of deep trees: for derivatives */
   double kernel[KERNEL_WORK + 1];
 } Work;
 
 enum { WORK_SIZE = sizeof(Work) / sizeof(double) };
+
+#if DEEP
+#include "tree_jacobian.h"
+#endif
 
 static double largest(const double *x) {
   double result = 0.0;
@@ -183,12 +189,17 @@ static int advance(const double *p, const double *pd, const double *u, const dou
 }
 
 #if DEEP
-/* Pulls seeds at the end of a step back to its start; adds to alpha_bar and h_bar where they are asked for. */
+/* What every joint adds to the derivatives of a step. */
+static void linearise(const double *p, const double *pd, const double *h, const double *alpha, const double *p_next,
+                      const double *pd_next, Work *w) {
+  joints_kernel(p, pd, p_next, pd_next, h, alpha, w->model, w->joints, w->kernel);
+}
+
+/* Pulls seeds at the end of a linearised step back to its start; adds to alpha_bar and h_bar where they are asked for. */
 static void pull_back(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                       const double *p_next, const double *pd_next, const double *p_next_bar, const double *pd_next_bar,
                       double *p_bar, double *pd_bar, double *u_bar, double *alpha_bar, double *h_bar, Work *w) {
-  adjoint_kernel(p, pd, p_next, pd_next, h, p_next_bar, pd_next_bar, alpha, w->model, p_bar, pd_bar, u_bar, w->x,
-            w->y, w->kernel);
+  tree_adjoint(w->joints, h[0], p_next_bar, pd_next_bar, p_bar, pd_bar, u_bar, w->x, w->y, w->sweeps);
   if (alpha_bar != 0 && h_bar != 0) {
     adjoint_parameters_kernel(p, pd, u, h, p_next, pd_next, alpha, w->model, w->x, w->y, alpha_bar, h_bar, w->kernel);
   }
@@ -218,42 +229,22 @@ HIDDEN int ON_PATH(joint_step)(const double *const *in, double *const *out, doub
   return advance(in[0], in[1], in[2], in[3], in[4], out[0], out[1], w);
 }
 
-#if !DEEP
 static int differentiate(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                          const double *alpha, double *const *out, Work *w) {
   int status;
   prepare_kernel(alpha, w->model, w->kernel);
   status = advance_from(p, pd, u, kick, h, alpha, 0, out[0], out[1], w);
   if (status != 0) return status;
+#if DEEP
+  linearise(p, pd, h, alpha, out[0], out[1], w);
+  tree_jacobian(w->joints, h[0], out + 2, w->sweeps);
+#else
   jacobian_kernel(p, pd, out[0], out[1], h, alpha, w->model, out[2], out[3], out[4], out[5], out[6], out[7],
              w->kernel);
-  return 0;
-}
-#else
-static int differentiate(const double *p, const double *pd, const double *u, const double *kick, const double *h,
-                         const double *alpha, double *const *out, Work *w) {
-  /* One pull-back for each component of the end state; its gradients are a row of the Jacobian. */
-  double *seed = w->row, *bar = seed + 2 * N;
-  int status, r, j;
-  prepare_kernel(alpha, w->model, w->kernel);
-  status = advance_from(p, pd, u, kick, h, alpha, 0, out[0], out[1], w);
-  if (status != 0) return status;
-  memset(seed, 0, 2 * N * sizeof(double));
-  for (r = 0; r < 2 * N; r++) {
-    double *const *block = out + (r < N ? 2 : 5);
-    const int row = r < N ? r : r - N;
-    seed[r] = 1.0;
-    pull_back(p, pd, u, h, alpha, out[0], out[1], seed, seed + N, bar, bar + N, bar + 2 * N, 0, 0, w);
-    seed[r] = 0.0;
-    for (j = 0; j < N; j++) {
-      block[0][row + N * j] = bar[j];
-      block[1][row + N * j] = bar[N + j];
-      block[2][row + N * j] = bar[2 * N + j];
-    }
-  }
-  return 0;
-}
 #endif
+  return 0;
+}
+
 HIDDEN int ON_PATH(jac_joint_step)(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
   return differentiate(in[0], in[1], in[2], 0, in[3], in[4], out, w);
@@ -286,6 +277,7 @@ int ROBOT(jac_alpha_joint_step)(const double *const *in, double *const *out, dou
   prepare_kernel(in[4], w->model, w->kernel);
   status = advance(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, w);
   if (status != 0) return status;
+  linearise(in[0], in[1], in[3], in[4], p_next, pd_next, w);
   memset(seed, 0, 2 * N * sizeof(double));
   for (r = 0; r < 2 * N; r++) {
     double *block = r < N ? out[0] : out[1];
@@ -313,6 +305,7 @@ HIDDEN int ON_PATH(vjp_joint_step)(const double *const *in, double *const *out, 
   if (status != 0) return status;
   out[3][0] = 0.0;
   memset(out[4], 0, NA * sizeof(double));
+  linearise(in[0], in[1], in[3], in[4], p_next, pd_next, w);
   pull_back(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, in[5], in[6], out[0], out[1], out[2], out[4], out[3],
             w);
 #else
@@ -334,42 +327,7 @@ HIDDEN int ON_PATH(vjp_joint_step)(const double *const *in, double *const *out, 
 }
 
 #if SIXTH
-HIDDEN int ON_PATH(sixth_order_step)(const double *const *in, double *const *out, double *work) {
-  Work *const w = (Work *)(void *)work;
-  static const double weight[] = {1.0 / 24.0, -16.0 / 15.0, 81.0 / 40.0};
-  double *P = w->nodes, *PD = P + 4 * N, *U = w->blocks;
-  int parts, j, done, status;
-  if (!(in[3][0] >= C_LEAST_STEP)) {
-    memcpy(out[0], in[0], N * sizeof(double));
-    memcpy(out[1], in[1], N * sizeof(double));
-    return STATUS_STEP_NOT_FORWARDS;
-  }
-  prepare_kernel(in[4], w->model, w->kernel);
-  if (!frictionless(in[4])) return 11;
-#if defined(ON_X86) && defined(FOR_V3)
-  if (BESIDE(sixth)(in, out, w->model, work + WORK_SIZE)) return 0;
-#endif
-  for (j = 0; j < 3; j++) memcpy(U + j * N, in[2], N * sizeof(double));
-  memset(out[0], 0, N * sizeof(double));
-  memset(out[1], 0, N * sizeof(double));
-  for (parts = 1; parts <= 3; parts++) {
-    const double h = in[3][0] / parts;
-    memcpy(P, in[0], N * sizeof(double));
-    memcpy(PD, in[1], N * sizeof(double));
-    status = glide(parts, U, &h, in[4], P, PD, &done, w);
-    if (status != 0) {
-      memcpy(out[0], in[0], N * sizeof(double));
-      memcpy(out[1], in[1], N * sizeof(double));
-      return status;
-    }
-    for (j = 0; j < N; j++) {
-      out[0][j] += weight[parts - 1] * P[parts * N + j];
-      out[1][j] += weight[parts - 1] * PD[parts * N + j];
-    }
-  }
-  return 0;
-}
-
+#include "orders.h"
 #endif
 HIDDEN int ON_PATH(node_torque)(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
@@ -437,6 +395,7 @@ HIDDEN int ON_PATH(vjp_trajectory)(int steps, const double *const *in, double *c
     const ptrdiff_t at = (ptrdiff_t)k * N;
     memcpy(p_seed, p_bar, N * sizeof(double));
     memcpy(pd_seed, pd_bar, N * sizeof(double));
+    linearise(P + at, PD + at, h, alpha, P + at + N, PD + at + N, w);
     pull_back(P + at, PD + at, U + at, h, alpha, P + at + N, PD + at + N, p_seed, pd_seed, p_bar, pd_bar, out[2] + at,
               out[4], out[3], w);
     for (j = 0; j < N; j++) {
@@ -468,9 +427,6 @@ int ROBOT(jac_kicked_step_work_size)(void) { return WORK_SIZE; }
 int ROBOT(jac_alpha_joint_step_work_size)(void) { return WORK_SIZE; }
 #endif
 int ROBOT(vjp_joint_step_work_size)(void) { return WORK_SIZE + LANES_VJP_JOINT_STEP; }
-#if SIXTH
-int ROBOT(sixth_order_step_work_size)(void) { return WORK_SIZE + LANES_SIXTH_ORDER_STEP; }
-#endif
 int ROBOT(node_torque_work_size)(void) { return WORK_SIZE; }
 int ROBOT(rollout_work_size)(int steps) {
   (void)steps;

@@ -1,28 +1,42 @@
 """The property matrix: robots × functions × {C = graph = program, derivatives = differences, a batch = its rows}.
 
-A capability gets a line in `CASES`. What a step does at a state where something acts is judged by `support.properties`, in the
-tests of what acts.
+A capability gets a line in `CASES`. Steps where something acts are in `test_scenes`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from emit.test_clearance import OBSTACLES, obstacles
+from emit.test_contact_shapes import at, shaped
+from emit.test_exact_cone import made as coned
 from emit.test_floating import rich
 from emit.test_floating import state as flying
+from emit.test_limits_in_joint_step import arm
+from emit.test_restitution import made as bouncing
+from emit.test_turning_friction import made as turned
 from joint_space.test_link_step import gantry
 from parameters.test_friction_laws import HUB, OFF_AXIS, RAIL, STATES, STRIBECK_ALONE
 from parameters.test_gears import TIPS, source
 from parameters.test_lever_spring import JOINTS
+from parameters.test_memory import FUNCTIONS as MEMORY_OF
+from parameters.test_memory import HUB as HUB_WITH_MEMORY
+from parameters.test_memory import RAIL as WITH_MEMORY
+from parameters.test_memory import STATES as STATES_OF_MEMORY
+from parameters.test_memory import friction as friction_with_memory
 from parameters.test_wrench import ENDS, FRAMES, pushed_pendulum, wrenches
 from parameters.test_wrench import TIPS as BRANCHES
+from support.arguments import effort
+from support.arm_of_shapes import write
 from support.branching import branching
 from support.closed_robots import case as closed
 from support.described import Described
 from support.floating_arm import floating_arm
+from support.free_flyer import moved
 from support.matrix import (
     Case,
     batches_are_rows,
@@ -34,18 +48,22 @@ from support.matrix import (
     unrolled_is_the_step,
 )
 from support.numeric import Array, random_states, states
+from support.properties import Scene, rollout_is_its_steps
 from support.robots import FULL, generated, loaded, loaded_alpha, model
-from support.sled import friction, sled
+from support.sled import description, friction, sled
 from support.sprung import springs, sprung_pendulum
 
+from benchmarks.scale import chain
 from diffpbd.runtime import Robot, load
 
 ROWS = 3
 SMALL = {"payload.inertia": 1e-5, "payload": 3e-4}
 OPEN = ("inverse_dynamics", "forward_dynamics", "gravity", "tip_pose", "joint_step", "fk", "joint_state")
 STEPS = ("joint_step", "jac_joint_step", "node_torque")
-LOOPED = ("inverse_dynamics", "forward_dynamics")
+LOOPED = ("inverse_dynamics", "forward_dynamics", "loop_residual")
 """Functions of a robot with closed loops that are defined beside its closed motions too."""
+SIDED = ("inverse_dynamics", "contact_gap", "contact_jacobian")
+"""Of a robot with limits or contacts; its steps where these act are in `test_scenes`."""
 
 
 def shipped(name: str, alpha: Array | None = None) -> Case:
@@ -93,6 +111,18 @@ def rough_sled(folder: Path, entries: dict[str, float]) -> Case:
     return Case(
         robot, robot.alpha.vector(entries), values | {"pdd": values["u"]}, but=("sixth",),
         sizes={"pd": 1e-4, "u": 1e-3}, sizes_of_alpha={"": 2e-5},
+    )  # fmt: skip
+
+
+def remembering(folder: Path) -> Case:
+    """Dahl's friction: moving, at rest, reversing, and over hardly any way."""
+    robot = load(generated(str(description(folder)), friction_law=["dahl"], functions=MEMORY_OF))
+    rows = [STATES_OF_MEMORY[k][:3] for k in ("moving", "at rest", "reversing")]
+    values = dict(zip(("p", "pd", "u"), np.array(rows).swapaxes(0, 1), strict=True))
+    return Case(
+        robot, robot.alpha.vector(friction_with_memory(WITH_MEMORY, HUB_WITH_MEMORY) | OFF_AXIS),
+        values | {"pdd": values["u"], "pd_next": values["pd"]}, but=("sixth",),
+        sizes={"pd": 1e-6, "pd_next": 1e-6, "p": 1e-4, "u": 1e-4, "h": 1e-7, "kick": 1e-6}, sizes_of_alpha={"": 2e-6},
     )  # fmt: skip
 
 
@@ -145,6 +175,32 @@ def floating() -> Case:
     return Case(robot, rich(robot), values)
 
 
+def acting(robot: Robot, p: Array, **options: Any) -> Case:
+    """Near a pose, at little rates."""
+    near = {k: 0.01 * v for k, v in random_states(robot.n, ROWS).items()}
+    turned = robot.manifest.robot.floating
+    rows = [moved(p, d) if turned else p + d for d in near["p"]]
+    alpha = robot.alpha.vector({k: 1e-5 for k in robot.alpha.names if "compliance" in k or k.endswith(".slip")})
+    values = near | {"p": np.array(rows)}
+    return Case(robot, alpha, values, but=("sixth",), derived=SIDED, **options)
+
+
+def among_obstacles(folder: Path) -> Case:
+    robot = load(generated(str(write(folder)), functions=("inverse_dynamics",), clearance=True, obstacles=OBSTACLES))
+    rng = np.random.default_rng(2)
+    rows = [obstacles(rng) for _ in range(ROWS)]
+    own = {k: np.array([row[k] for row in rows]) for k in rows[0]}
+    values = random_states(robot.n, ROWS) | own
+    return Case(robot, robot.alpha.defaults, values, derived=("clearance",), sizes=dict.fromkeys(values, 1e-5))
+
+
+def deep(folder: Path) -> Case:
+    """Fifteen hinges in a row: solved along the tree."""
+    (folder / "deep.urdf").write_text(chain(15), encoding="utf-8")
+    robot = load(generated(str(folder / "deep.urdf"), functions=("joint_step", "jac_alpha_joint_step"), variants=()))
+    return Case(robot, loaded_alpha(robot.alpha), random_states(robot.n, ROWS), derived=("joint_step",))
+
+
 CASES: dict[str, Callable[[Path], Case]] = {
     **{name: lambda _, name=name: shipped(name) for name in FULL},
     **{f"{name} at defaults": lambda _, name=name: at_defaults(name) for name in FULL},
@@ -153,14 +209,28 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "joints that follow others": hand,
     "laws of friction": lambda folder: rough_sled(folder, friction(RAIL, HUB) | OFF_AXIS),
     "Stribeck's law alone": lambda folder: rough_sled(folder, STRIBECK_ALONE),
+    "memory of friction": remembering,
     "forces on a branching tree": pushed_tree,
     "slides on slides": slides,
     "floating base": lambda _: floating(),
-    **{f"closed loops of {name}": lambda _, name=name: looped(name) for name in ("four_bar", "spatial_four_bar", "bennett")},
-}  # fmt: skip
+    **{
+        f"closed loops of {name}": lambda _, name=name: looped(name)
+        for name in ("four_bar", "five_bar", "spatial_four_bar", "bennett")
+    },
+    "limits": lambda _: acting(arm(), np.array([0.3, -0.3, 0.2])),
+    "contacts that turn and roll": lambda _: acting(turned("fingers"), np.array([0.2, 0.3, -0.2, 0.4])),
+    "contacts that bounce": lambda _: acting(bouncing("rod"), np.array([0.0, 0.5, 0.1])),
+    "contacts of shapes": lambda _: acting(shaped("rod_over_rod"), at(z=0.3, turn=(1.0, 0.2, 0.3, 0.1))),
+    "contacts of an exact cone": lambda _: acting(coned("exact"), at(z=0.3, turn=(1.0, 0.2, 0.3, 0.1))),
+    "clearance": among_obstacles,
+    "deep tree": deep,
+}
+ACTING = ("limits", "contacts", "clearance")  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=CASES)
+@pytest.fixture(
+    scope="module", params=[pytest.param(k, marks=pytest.mark.thorough) if k == "deep tree" else k for k in CASES]
+)
 def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
     return CASES[request.param](tmp_path_factory.mktemp("matrix"))
 
@@ -181,9 +251,23 @@ def test_derivatives(case: Case) -> None:
     assert derivatives_are_differences(case) >= 9
 
 
-@pytest.mark.parametrize("case", [name for name in CASES if not name.startswith(("closed", "floating"))], indirect=True)
+@pytest.mark.parametrize(
+    "case", [k for k in CASES if not k.startswith(("closed", "floating", *ACTING, "deep", "memory"))], indirect=True
+)
 def test_torques_of_a_motion(case: Case) -> None:
     torques_come_back(case)
+
+
+@pytest.mark.parametrize("case", [k for k in CASES if not k.startswith(("closed", *ACTING, "memory"))], indirect=True)
+def test_rollouts(case: Case) -> None:
+    """With friction, and in momentum form without it; where something acts, in `test_scenes`."""
+    robot, h = case.robot, 0.01
+    state = [case.values[k][0] for k in ("p", "pd")]
+    u = effort(robot) * case.values["u"][0]
+    smooth = case.alpha.copy()
+    smooth[[k for k, name in enumerate(robot.alpha.names) if name.startswith("friction.")]] = 0.0
+    for alpha in (case.alpha, np.maximum(smooth, robot.alpha.lower)):
+        rollout_is_its_steps(Scene(robot, *state, u, alpha, h))
 
 
 def test_both_steps(case: Case) -> None:

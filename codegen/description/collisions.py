@@ -20,6 +20,7 @@ from diffpbd.codegen.description.rigid import Pose, add, apply, rotation_from_rp
 from diffpbd.codegen.description.robot import ZERO, Vec3
 from diffpbd.codegen.description.source import Element
 from diffpbd.codegen.description.surfaces import coefficient, of_gazebo
+from diffpbd.runtime.base.errors import arg
 
 _SHAPES: Final = ("sphere", "box", "cylinder", "capsule")
 Spheres = list[tuple[Vec3, float]]
@@ -83,7 +84,7 @@ def collision_contacts(
             doubts += [Finding("collision", f"{where}shape {k + 1}: {text}", (link,)) for text in (doubt, loss) if text]
             for centre, radius in spheres:
                 count += 1
-                found.append(ContactEntry(f"{link}.{count}", link, centre, radius, (against.name,), friction))
+                found.append(ContactEntry(f"{link}.{count}", link, centre, radius, (against.name,), friction=friction))
         if link == free and len({contact.friction for contact in found[own:]}) == 1:
             found[own:] = [replace(contact, surface=link) for contact in found[own:]]
     if not faults:
@@ -155,7 +156,7 @@ def _unusable(link: str, plane: str, named: bool, links: dict[str, Element], pla
         return (
             f"{len(planes)} planes; name one as {link}=PLANE"
             if planes
-            else "no [[plane]] in the recipe to be against; --ground 0 makes one"
+            else f"no [[plane]] in the recipe to be against; {arg.ground} 0 makes one"
         )
     return ""
 

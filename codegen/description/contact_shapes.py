@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
+from diffpbd.codegen.description.contact_law import ContactLaw, given
 from diffpbd.codegen.description.loops import found_place
 from diffpbd.codegen.description.report import quoted
 from diffpbd.codegen.description.rigid import add, apply, multiply, norm, rotation_from_rpy, scale
@@ -27,23 +28,18 @@ CORNERS: Final = tuple(product((-1.0, 1.0), repeat=3))
 
 
 @dataclass(frozen=True)
-class ContactEntry:
+class ContactEntry(ContactLaw):
     """A `[[contact]]` of a recipe: a sphere about `point` [m] on a link (radius 0: a point), and the planes and contacts that
     it touches; one that others touch needs neither `against` nor `friction`. With `end`, the other end of its axis, it is a
     capsule, with `size` [m] a box about `point`, turned by `rpy` [rad]. Contacts of one `surface` on a link share their law:
-    one friction, load and compliance, under the surface's name. With `restitution` it bounces; `torsional` and `rolling` [m]
-    times the normal force are the largest torques of friction about and across the normal."""
+    the numbers of it in alpha stand under the surface's name."""
 
     name: str
     link: str
     point: Vec3
     radius: float = 0.0
     against: tuple[str, ...] = ()
-    friction: float | None = None
     surface: str | None = None
-    restitution: float | None = None
-    torsional: float = 0.0
-    rolling: float = 0.0
     end: Vec3 | None = None
     size: Vec3 | None = None
     rpy: Vec3 = ZERO
@@ -107,8 +103,8 @@ def elements(selection: Selection, entry: ContactEntry, others: Mapping[str, Con
         name: str, point: Vec3, against: tuple[str, ...], core: str = SPHERE, axes: Mat3 = IDENTITY, sides: Vec3 = ZERO
     ) -> Contact:
         return Contact(
-            name, link, add(pose.translation, apply(pose.rotation, point)), entry.radius, entry.friction or 0.0, against,
-            surface, entry.restitution, entry.torsional, entry.rolling, part, core, axes, scale(sides, 0.5),
+            name, link, add(pose.translation, apply(pose.rotation, point)), entry.radius, against, surface, part, core, axes,
+            scale(sides, 0.5), **{"friction": 0.0, **given(entry)},
         )  # fmt: skip
 
     if kind == SPHERE:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Final
 
+from diffpbd.codegen.description.contact_law import NUMBERS, law_faults, law_words
 from diffpbd.codegen.description.contact_shapes import (
     ContactEntry,
     elements,
@@ -22,15 +22,6 @@ from diffpbd.codegen.description.rigid import add, apply, dot, norm, scale
 from diffpbd.codegen.description.robot import BOX, Contact, Plane, Robot, Vec3
 from diffpbd.codegen.description.tree import Selection
 from diffpbd.runtime.base.names import PUNCTUATION, strange_characters
-
-LEAST_FRICTION: Final = 1e-3
-"""[1] Below, a contact is declared frictionless (0); the cone would be a line to the solver."""
-MOST_FRICTION: Final = 10.0
-"""[1] Beyond any pair of materials; the cone would be a half-space."""
-LEAST_LEVER: Final = 1e-6
-"""[m] Of torsional and rolling friction: below, none is declared (0)."""
-MOST_LEVER: Final = 10.0
-"""[m] Beyond the size of any robot's foot."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +92,7 @@ def _surface_faults(contacts: Sequence[ContactEntry]) -> Iterator[Finding]:
     for name, members in surfaces.items():
         where = f"surface {quoted(name)}"
         names = tuple(contact.name for contact in members)
-        for what in ("friction", "restitution", "torsional", "rolling", "link"):
+        for what in (*NUMBERS, "link"):
             if len({getattr(c, what) for c in members}) > 1:
                 values = ", ".join(f"{c.name} {getattr(c, what)}" for c in members)
                 message = f"{where}: its contacts have different {what} ({values}); one is expected"
@@ -123,18 +114,7 @@ def _alone(contact: ContactEntry, touched: set[str]) -> Iterator[str]:
         yield "it touches nothing: `against` names a plane or another contact, or another contact names this one"
     if contact.against and contact.friction is None:
         yield "friction is missing; 0 is frictionless"
-    friction = contact.friction
-    if friction is not None and friction != 0.0 and not LEAST_FRICTION <= friction <= MOST_FRICTION:
-        yield (
-            f"friction {friction:g}: a coefficient from {LEAST_FRICTION:g} to {MOST_FRICTION:g} is expected, or 0 for none"
-        )
-    if contact.restitution is not None and not 0.0 <= contact.restitution <= 1.0:
-        yield f"restitution {contact.restitution:g}: a share of the rate from 0 to 1 is expected"
-    for kind, lever in (("torsional", contact.torsional), ("rolling", contact.rolling)):
-        if lever != 0.0 and not LEAST_LEVER <= lever <= MOST_LEVER:
-            yield f"{kind} {lever:g} m: from {LEAST_LEVER:g} to {MOST_LEVER:g} m is expected, or 0 for none"
-        elif lever != 0.0 and not friction:
-            yield f"{kind} {lever:g} m without friction: what turns against friction slides against it too; give `friction`"
+    yield from law_faults(contact)
 
 
 def _together(selection: Selection, contact: ContactEntry, other: PlaneEntry | ContactEntry) -> Iterator[str]:
@@ -195,12 +175,8 @@ def contact_lines(robot: Robot) -> list[str]:
         own, other = pair.sphere, pair.other
         shape = "box" if own.core == BOX else f"{own.core} of {own.radius:g} m" if own.radius else "point"
         kind = "plane" if isinstance(other, Plane) else other.core
-        friction = f"friction {own.friction:g}" if own.friction else "no friction"
-        friction += f", torsional {own.torsional:g} m" if own.torsional else ""
-        friction += f", rolling {own.rolling:g} m" if own.rolling else ""
-        friction += f", restitution {own.restitution:g}" if own.restitution is not None else ""
         lines.append(
             f"contact {quoted(own.name)}: {shape} on {on(own.link)} against {kind} {quoted(other.name)} on {on(other.link)}, "
-            f"{friction}"
+            f"{law_words(own)}"
         )
     return lines

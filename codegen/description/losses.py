@@ -17,6 +17,8 @@ NOT_IN_URDF: Final = {
     "friction.viscous_asymmetry": "viscous friction that differs by direction",
     "friction.stribeck": "what holds at rest beyond Coulomb friction",
     "friction.stribeck_velocity": "the rate at which that falls",
+    "friction.way": "the way over which friction turns after a reversal",
+    "friction.deflection": "the state of friction with memory",
     "rotor_inertia": "rotor inertia",
     "torque_offset": "a sensor's torque offset",
     "spring.stiffness": "a joint spring",

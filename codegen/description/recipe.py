@@ -28,7 +28,7 @@ SYMBOLIC: Final = ("mass", "com", "inertia", "origin", "loop", "contact")
 LOOP_ROWS: Final = ("kept", "all")
 CONES: Final = ("smooth", "exact")
 FRICTIONS: Final = ("none", "urdf")
-FRICTION_LAWS: Final = ("asymmetric", "stribeck")
+FRICTION_LAWS: Final = ("asymmetric", "stribeck", "dahl")
 SWEEP_ORDERS: Final = ("joints", "printed")
 MULTIPLIERS: Final = ("block", "scalar")
 
@@ -111,7 +111,7 @@ class Recipe:
     those at a slip of their own. Words LINK=LINK or LINK=LINK:TYPE in `close` are loops that keep two
     links' frames together; `ground` [m] is a plane of that name, across z at this height over the root or the world.
     `functions` names what to generate besides inverse dynamics and kinematics: functions of `capabilities.GROUPS`, DEFAULT
-    or ALL; DEFAULT where it is empty. With `cuda` there is text for a GPU besides (docs/gpu.md).
+    or ALL; DEFAULT where it is empty. With `cuda` there is text for a GPU (docs/gpu.md), with `single` C over floats besides.
     `frames` names links whose pose the generated code knows beside the tips', ALL every one (docs/frames.md).
     With `clearance` there are distances of all `pairs` LINK/LINK (those that sampling and the `srdf` leave), of shapes of
     `<collision>` or every `shape`, and to as many `obstacles` as words KIND=COUNT say (docs/clearance.md).
@@ -155,6 +155,7 @@ class Recipe:
     multiplier: str = field(default="block", metadata=_entry("text", MULTIPLIERS))
     base_joint: str = field(default=FIXED, metadata=_entry("text", BASE_JOINTS))
     cuda: bool = field(default=False, metadata=_entry("flag"))
+    single: bool = field(default=False, metadata=_entry("flag"))
     frames: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
     clearance: bool = field(default=False, metadata=_entry("flag"))
     shape: tuple[ShapeEntry, ...] = field(default=(), metadata=_entry("shapes"))
@@ -278,7 +279,7 @@ def with_options(recipe: Recipe, **options: Any) -> Recipe:
     for name, count in made.sweeps.items():
         if count != recipe.sweeps.get(name) and name not in made.variants:
             raise InputError(
-                f"sweeps: {name} is not made, so nothing would count its sweeps; add it by --variants {name}, or leave it out."
+                f"sweeps: {name} is not made, so nothing would count its sweeps; add it to variants, or leave it out."
             )
     return made
 

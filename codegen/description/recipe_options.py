@@ -72,7 +72,8 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType({
     "friction": Option("Default friction: none, or the file's."),
     "friction_law": Option(
         "Parts of the friction law besides viscous and Coulomb friction, separated by commas: asymmetric "
-        "(coefficients differ by direction), stribeck (more at rest, falling with speed).", metavar="LIST", parse=_names,
+        "(coefficients differ by direction), stribeck (more at rest, falling with speed), dahl (memory: turns over a way "
+        "after a reversal).", metavar="LIST", parse=_names,
     ),
     "limits": Option("Joints stop at their limits.", flag="--limits/--no-limits"),
     "wrench": Option(
@@ -119,6 +120,7 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType({
         "How the base moves: not (default), in the vertical plane of x and z, on the floor (x and y), or freely.",
     ),
     "cuda": Option("Also generate CUDA code, for batches on a GPU.", flag="--cuda/--no-cuda"),
+    "single": Option("Also generate C in single precision, for microcontrollers.", flag="--single/--no-single"),
     "frames": Option(
         "Further links whose pose, Jacobian, velocity and acceleration are available by name, by commas, "
         "or all.", metavar="LIST", parse=_names,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
+from diffpbd.codegen.description.contact_law import ContactLaw
 from diffpbd.runtime.folder.manifest import LeftOut
 
 Vec3 = tuple[float, float, float]
@@ -150,13 +151,11 @@ class Plane:
 
 
 @dataclass(frozen=True)
-class Contact:
+class Contact(ContactLaw):
     """A sphere on link `link` (index, -1 the world) about `point` [m] (3, link frame); radius 0 [m] is a point.
 
-    `against` names planes and other spheres that it touches, all with the coefficient `friction` [1]; 0 is frictionless.
-    Contacts of one `surface` share the law of their contact. `restitution` [1]: a default of alpha, None without any.
-    `torsional` and `rolling` [m] times the normal force are the largest torques about and across the normal; 0: none. Those
-    that are a `part` of one shape have its radius; they are its ends or corners, or its `core`, which is about `point`: a
+    `against` names planes and other spheres that it touches, all by its law; contacts of one `surface` share it. Those that
+    are a `part` of one shape have its radius; they are its ends or corners, or its `core`, which is about `point`: a
     capsule's is between its ends, a box's has `axes` (3 x 3, R_link_box) and `halves` [m].
     """
 
@@ -164,12 +163,8 @@ class Contact:
     link: int
     point: Vec3
     radius: float
-    friction: float
     against: tuple[str, ...] = ()
     surface: str = ""
-    restitution: float | None = None
-    torsional: float = 0.0
-    rolling: float = 0.0
     part: str = ""
     core: str = SPHERE
     axes: Mat3 = IDENTITY

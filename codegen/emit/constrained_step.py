@@ -19,6 +19,7 @@ from diffpbd.codegen.joint_space import closures
 from diffpbd.codegen.joint_space.cones import LAW
 from diffpbd.codegen.joint_space.link_step import RECORD_ROWS
 from diffpbd.codegen.laws.cuts import ROWS
+from diffpbd.codegen.laws.forces import lags
 from diffpbd.runtime.folder.manifest import Argument
 
 WITHOUT_IMPACTS = ("forward_dynamics", "loop_force")
@@ -83,12 +84,12 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         "BORDER": border, "RECORD": RECORD_ROWS * tree.n, "KERNEL_WORK": work, "SPARE": tree.spare,
         "COULOMB": stretch[0] if stretch else 0, "LIMIT_LOAD": where.get("limit.load", 0),
         "LIMIT_SLIP": where.get("limit.slip", 0), "SIDED": tree.sided, "SIDES": len(found),
-        "CONTACTS": len(tree.contacts), "LAW": LAW + 2 * tree.turned, "TOUCHES": touches,
+        "CONTACTS": len(tree.contacts), "LAW": LAW + 2 * tree.turned, "LEVERS": LAW, "TOUCHES": touches,
         "ROUGH_ANY": any(k.rough for k in tree.contacts),
         "ROUGH_ALL": all(k.rough for k in tree.contacts), "TURNED": tree.turned,
         "SPUN": any(k.spun for k in tree.contacts), "ROLLED": any(k.rolled for k in tree.contacts),
         "SLACK": bool(model.chosen.slack),
-        "LAGGING": bool(tree.friction), "STRAIGHT": n <= STRAIGHT, "FLOATING": bool(tree.base),
+        "LAGGING": lags(tree.friction), "STRAIGHT": n <= STRAIGHT, "FLOATING": bool(tree.base),
         "CHART_PATHS": bool(tree.base) and tree.sided,
         "WRENCHES": bool(tree.wrenches), "BOUNCING": rebounds.bounces(model), "EXACT": "contact.slope_slip" in where,
         "SLOPE_SLIP": where.get("contact.slope_slip", 0),

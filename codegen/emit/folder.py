@@ -17,11 +17,7 @@ from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.emit import mpc, paths, sources, steps
 from diffpbd.codegen.emit.clearance import add_clearance
 from diffpbd.codegen.emit.cone_constants import CONE_CONSTANTS
-from diffpbd.codegen.emit.constants import (
-    CONSTANTS,
-    FLOATING_CONSTANTS,
-    LIMIT_CONSTANTS,
-)
+from diffpbd.codegen.emit.constants import CONSTANTS, FLOATING_CONSTANTS, LIMIT_CONSTANTS
 from diffpbd.codegen.emit.constrained_step import add_constrained_step, motors
 from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
 from diffpbd.codegen.emit.example_start import example_start
@@ -32,6 +28,7 @@ from diffpbd.codegen.emit.joint_step import add_joint_step, add_lanes
 from diffpbd.codegen.emit.loop_constants import LOOP_CONSTANTS
 from diffpbd.codegen.emit.loop_instant import add_loop_instant
 from diffpbd.codegen.emit.model_header import add_model
+from diffpbd.codegen.emit.single import add_single, check_single
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
 from diffpbd.codegen.graph import (
@@ -76,6 +73,8 @@ def write_folder(
     found = capabilities(model, command)
     if recipe.cuda:
         check_cuda(model, found)
+    if recipe.single:
+        check_single(model, found)
     for line in (*found.notes(), *(doubt.line("warning") for doubt in model.chosen.doubts)):
         say(line)
     loose = [j.name for k, j in enumerate(robot.joints) if k not in model.tree.limits and j.lower is not None]
@@ -125,7 +124,7 @@ def write_folder(
         graphs |= step_graphs.step_graphs(model, found)
         by_alpha = found.has("jac_alpha_joint_step")
         kernels = step_kernels(model, by_alpha, found.has("sixth_order_step"))
-        work = add_joint_step(emission, kernels, n, robot.n, alpha, set(graphs), by_alpha)
+        work = add_joint_step(emission, kernels, n, robot.n, alpha, set(graphs), by_alpha, found.has("rollout"))
         paths.add_second_path(emission, "joint_step")
         if not kernels.deep:
             add_lanes(emission)
@@ -156,9 +155,12 @@ def write_folder(
         clock.lap("step")
     abi_hash = sources.add_frame(emission, joints, model.entries, work, recipe.h, example_start(robot))
     hand_over()
+    if recipe.single:
+        say(f"not in single precision: {', '.join(add_single(emission, ALL_CONSTANTS, joints, alpha))}")
     emission.add(
         "README.md", "README.md", version=known["diffpbd"], command=command(recipe),
         joints=[robot.joints[i].name for i in robot.independent], functions=emission.functions, cuda=recipe.cuda,
+        single=recipe.single,
     )  # fmt: skip
     content = {path: text.encode() for path, text in emission.files.items()}
     for name, graph in graphs.items():

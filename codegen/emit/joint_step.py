@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts, zero
-from diffpbd.codegen.emit.model_header import Value, add_source_model
+from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
 from diffpbd.codegen.emit.paths import NEON, V3, V4, add_path
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.emit.step_kernels import MOST_LANES, StepKernels
 from diffpbd.codegen.emit.work import doubles
 from diffpbd.codegen.functions import FUNCTIONS, Slot
+from diffpbd.codegen.joint_space import tree_jacobian
 from diffpbd.runtime.folder.manifest import Argument, Parameter
 
 
@@ -22,10 +23,12 @@ def add_joint_step(
     alpha: Sequence[Parameter],
     graphs: Container[str] = (),
     by_alpha: bool = True,
+    along: bool = True,
 ) -> int:
     """The joint-space step, its derivatives and rollouts, on n coordinates; returns the size of its work array.
 
-    `graphs` names what has a CasADi graph; `by_alpha`: whether the Jacobian by parameters is there."""
+    `graphs` names what has a CasADi graph; `by_alpha`: whether the Jacobian by parameters is there; `along`: whether what
+    several steps make is."""
     deep = kernels.deep
     emission.texts["joint_step"] = kernels.bytes
     values = _values(kernels, n, links, alpha, by_alpha)
@@ -36,10 +39,15 @@ def add_joint_step(
         return sum(kernels.operations[k] for k in names)
 
     step = count("prepare", "start", "newton", "chord", "end", "velocity")
-    own = ("adjoint",) if deep else ("inertia", "velocity_newton", "momentum_slope", "assembly", "solve_transposed")
+    own = (
+        ("joints", "tree_adjoint")
+        if deep
+        else ("inertia", "velocity_newton", "momentum_slope", "assembly", "solve_transposed")
+    )
     adjoint = count(*own, "adjoint_parameters")
-    jacobian = 2 * n * count("adjoint") if deep else count("jacobian")
-    jacobian_alpha = 0 if not by_alpha else 2 * n * adjoint if deep else count("jacobian_alpha")
+    jacobian = count("joints", "tree_jacobian") if deep else count("jacobian")
+    pulls = count("joints") + 2 * n * (adjoint - count("joints")) if deep else 0
+    jacobian_alpha = 0 if not by_alpha else pulls if deep else count("jacobian_alpha")
     shapes: Mapping[str, tuple[int, int | str]] = {
         **dict.fromkeys(("p", "pd", "u", "kick", "p_next", "pd_next", "p_prev", "p0", "pd0"), (n, 1)),
         "h": (1, 1), "alpha": (len(alpha), 1), "U": (n, "N"), "P": (n, "N+1"), "PD": (n, "N+1"),
@@ -65,29 +73,45 @@ def add_joint_step(
         ("jac_alpha_joint_step", step + jacobian_alpha),
         ("vjp_joint_step", step + adjoint),
         ("node_torque", node),
-        ("sixth_order_step", 6 * step),
+        *((name, operations) for name, operations in _of_orders(step, jacobian, adjoint) if kernels.sixth),
         ("rollout", onward),
         ("vjp_rollout", onward + adjoint),
         ("vjp_trajectory", count("prepare") + adjoint),
     ):
-        if (name == "jac_alpha_joint_step" and not by_alpha) or (name == "sixth_order_step" and not kernels.sixth):
+        if name == "jac_alpha_joint_step" and not by_alpha:
             continue
-        work = None if name.endswith(("rollout", "trajectory")) else size + lanes.get(name, 0)
+        composed = "_order_" in name
+        if name.endswith(("node_torque", "rollout", "trajectory")) and not composed and not along:
+            continue
+        beside = lanes.get("sixth_order_step" if composed else name, 0)
+        work = None if name.endswith(("rollout", "trajectory")) else size + beside
         declared.add(name)
         declared_as = FUNCTIONS[name]
         emission.declare(
             name, declared_as.doc, arguments(declared_as.inputs), arguments(declared_as.outputs),
             operations=operations, work=work, graph=name in graphs,
-            status=(1, 2, 11) if name == "sixth_order_step" else (1, 2),
+            status=(1, 2, 11) if composed else (1, 2),
         )  # fmt: skip
     dispatched = [f for f in emission.functions if f.name in declared and f.name != "jac_alpha_joint_step"]
     emission.dispatched += dispatched
     emission.copy("joint_step.c")
-    if not deep:
-        for name in ("rollout.h", "adjoint.h", "lanes.h"):
-            emission.copy(name)
-    add_source_model(emission, "joint_step", {**values, "ALONE": size}, {}, _texts(kernels))
+    for name in ("tree_jacobian.h",) if deep else ("rollout.h", "adjoint.h", "lanes.h"):
+        emission.copy(name)
+    if kernels.sixth:
+        emission.copy("orders.h")
+    tables: dict[str, Table] = {"parents": ("int", kernels.parents)} if deep else {}
+    add_source_model(emission, "joint_step", {**values, "ALONE": size}, tables, _texts(kernels))
     return size + lanes["joint_step"]
+
+
+def _of_orders(step: int, jacobian: int, adjoint: int) -> Iterator[tuple[str, int]]:
+    """Functions of templates/orders.h with their operations: five and six steps of second order."""
+    for order, steps in (("fourth", 5), ("sixth", 6)):
+        yield f"{order}_order_step", steps * step
+        yield f"jac_{order}_order_step", steps * (step + jacobian)
+        yield f"vjp_{order}_order_step", steps * (step + adjoint)
+        yield f"{order}_order_rollout", steps * step
+        yield f"vjp_{order}_order_rollout", steps * (step + adjoint)
 
 
 def _values(
@@ -97,7 +121,8 @@ def _values(
     coulomb, friction = starts(alpha, COULOMB), starts(alpha, FRICTION)
     return {
         "N": n, "LINKS": links, "NA": len(alpha), "NM": kernels.model, "RECORD": kernels.record, "FACTORS": kernels.factors,
-        "MASS": kernels.mass, "KERNEL_WORK": kernels.work, "DEEP": kernels.deep, "ALPHA_JACOBIAN": by_alpha,
+        "MASS": kernels.mass, "KERNEL_WORK": kernels.work, "JOINT": tree_jacobian.ROWS, "DEEP": kernels.deep,
+        "ALPHA_JACOBIAN": by_alpha,
         "SIXTH": bool(kernels.sixth), "VARYING": len(friction) > PLAIN_FRICTION,
         "NO_COULOMB(alpha, k)": zero(coulomb), "NO_FRICTION(alpha, k)": zero(friction),
         **{f"LANES_{name.upper()}": work for name, work in kernels.lanes_work(n, len(alpha)).items()},

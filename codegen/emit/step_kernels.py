@@ -20,10 +20,10 @@ from diffpbd.codegen.graph import joint_step
 from diffpbd.codegen.graph.common_part import split
 from diffpbd.codegen.graph.model import Model, prepare
 from diffpbd.codegen.joint_space import step as joint_space
-from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
+from diffpbd.codegen.joint_space import tree_jacobian
 from diffpbd.codegen.laws import forces
 from diffpbd.codegen.method import stage
-from diffpbd.codegen.program.outline import outlined, pruned
+from diffpbd.codegen.program.outline import outlined
 from diffpbd.codegen.program.program import Program
 
 NUMBERS = ("before", "after", "body", "gravity", "rotor", "stiffness", "rest", "coulomb", "viscous", "transition")
@@ -53,8 +53,8 @@ class StepKernels:
     """C texts; operations by kernel name; sizes [doubles] of a kernel's work, of the prepared numbers, inertia, factors,
     and what a step knows of its start.
 
-    Of trees that are not deep, `step` and `derivatives` are the texts in which states may stand side by side, `portable` those
-    that need no second path."""
+    Of deep trees, `parents` are the joints that joints hang on, their number for the world. Of others, `step` and `derivatives`
+    are the texts in which states may stand side by side, `portable` those that need no second path."""
 
     texts: tuple[str, ...]
     operations: Mapping[str, int]
@@ -68,6 +68,7 @@ class StepKernels:
     derivatives: tuple[str, ...] = ()
     portable: tuple[str, ...] = ()
     sixth: tuple[str, ...] = ()
+    parents: tuple[int, ...] = ()
 
     @property
     def bytes(self) -> int:
@@ -160,7 +161,8 @@ class _Roll:
         self.operations: dict[str, int] = {}
         self.work = 0
         more_friction = forces.friction_names(model.tree.friction)[len(forces.FRICTION) :]
-        self.names: tuple[str, ...] = (*NUMBERS, *more_friction, *stage.force_inputs(model.tree))
+        held = ("held",) if forces.has_memory(model.tree.friction) else ()
+        self.names: tuple[str, ...] = (*NUMBERS, *more_friction, *held, *stage.force_inputs(model.tree))
         self.offset: dict[str, int] = {}
         position = 0
         for name in self.names:
@@ -239,17 +241,17 @@ def _rolled(model: Model) -> StepKernels:
     table = numbers(model.alpha, [model.blocks[k] for k in roll.names], "numbers")
     roll.prepare(table)
     programs = joint_step.step_programs(tree)
-    programs["rate_system"] = joint_space_jacobian.rate_system(tree)
-    programs["pose_system"] = joint_space_jacobian.pose_system_transposed(tree)
+    programs["joints"] = tree_jacobian.joints(tree)
     for name, program in programs.items():
         roll.forward(name, program)
     roll.plain(kernel(joint_step.node_torque(model), "node_torque_kernel"), "node_torque")
-    _add_adjoint(roll)
     _add_adjoint_parameters(roll, table)
+    roll.operations |= tree_jacobian.operations(tree)
     return StepKernels(
         tuple(roll.texts), roll.operations, roll.work, roll.size,
         _size(programs["end"].outputs["M"]), _size(programs["newton"].outputs["factors"]),
         _size(programs["start"].outputs["record"]), deep=True,
+        parents=tuple(parent if parent >= 0 else tree.n for parent in tree.parents),
     )  # fmt: skip
 
 
@@ -259,49 +261,6 @@ def _size(m: Any) -> int:
 
 def _active(program: Program, names: tuple[str, ...]) -> frozenset[Any]:
     return frozenset(s for k in names if k in program.inputs for s in program.inputs[k])
-
-
-def _add_adjoint(roll: _Roll) -> None:
-    """adjoint_kernel: both systems solved along the tree, and products with ∂(F, G) by the reverse mode of their programs.
-
-    The two solves of `joint_space_jacobian.adjoint`, without its O(n²) blocks. u enters F and G linearly, so any values will
-    do for it here: p's.
-    """
-    tree = roll.model.tree
-    both = roll.outlined(joint_space.residuals(tree))
-    rate = pruned(both, ("G",))
-    by_end = roll.writer.reverse(rate, _active(rate, ("p_next",)))
-    by_start = roll.writer.reverse(both, _active(both, ("p", "pd")))
-    roll.flush()
-    n = tree.n
-    start_rates = "pd, " if roll.model.tree.friction else ""
-    end = ", ".join([*roll.arguments(rate, {"u": "p"}), "y", "w", f"w + {2 * n}"])
-    start = ", ".join([*roll.arguments(both, {"u": "p"}), "w", f"w + {n}", "p_bar", "pd_bar", f"w + {2 * n}"])
-    roll.texts.append(
-        f"""static void adjoint_kernel(const double *p, const double *pd, const double *p_next, const double *pd_next,
-                      const double *h, const double *p_next_bar, const double *pd_next_bar, const double *alpha,
-                      const double *model, double *p_bar, double *pd_bar, double *u_bar, double *x, double *y, double *w) {{
-  int k;
-  rate_system_kernel(p_next, pd_next, pd_next_bar, h, {start_rates}alpha, model, y, w);
-  for (k = 0; k < {n}; k++) y[k] /= h[0];
-  memset(w, 0, {n} * sizeof(double));
-  {by_end.name}({end});
-  for (k = 0; k < {n}; k++) u_bar[k] = p_next_bar[k] - w[k];
-  pose_system_kernel(p, p_next, u_bar, alpha, model, x, w);
-  for (k = 0; k < {n}; k++) {{
-    w[k] = -x[k];
-    w[{n} + k] = -y[k];
-  }}
-  memset(p_bar, 0, {n} * sizeof(double));
-  memset(pd_bar, 0, {n} * sizeof(double));
-  {by_start.name}({start});
-  for (k = 0; k < {n}; k++) u_bar[k] = h[0] * h[0] / 2.0 * (x[k] + y[k]);
-}}
-"""
-    )
-    roll.operations["adjoint"] = roll.operations["rate_system"] + roll.operations["pose_system"]
-    for routine in (by_end, by_start):
-        roll.count("adjoint", routine, 2 * n)
 
 
 def _add_adjoint_parameters(roll: _Roll, table: Numbers) -> None:

@@ -7,12 +7,13 @@ from typing import Any
 
 import casadi as ca
 
+from diffpbd.codegen.description.contact_law import IN_CONE, LEVERS
 from diffpbd.codegen.description.rigid import AXES
 from diffpbd.codegen.description.robot import BOX, CAPSULE, IDENTITY, SPHERE, ZERO, Loop, Pair, Plane, Robot, Tip
 from diffpbd.codegen.description.robot import Contact as Sphere
 from diffpbd.codegen.graph.geometry import rows, turned, vector
 from diffpbd.codegen.graph.loop_poses import frame_of
-from diffpbd.codegen.graph.parameters import CONTACT_LAW, LEVER_PARTS, LEVERS, WRENCH_PARTS, across, extent
+from diffpbd.codegen.graph.parameters import LEVER_PARTS, WRENCH_PARTS, across, extent
 from diffpbd.codegen.program.tree import Contact
 
 SHORT = 1e-9
@@ -41,7 +42,7 @@ def as_touching(pair: Pair) -> Contact:
     own, other = pair.sphere, pair.other
     cores = () if isinstance(other, Plane) or own.core == other.core == SPHERE else (own.core, other.core)
     turning = (own.torsional > 0.0, own.rolling > 0.0)
-    return Contact(own.link, other.link, not isinstance(other, Plane), own.friction > 0.0, cores, *turning)
+    return Contact(own.link, other.link, not isinstance(other, Plane), bool(own.friction), cores, *turning)
 
 
 def placed(entry: Any, robot: Robot, sphere: Sphere) -> Any:
@@ -92,8 +93,8 @@ def contact_blocks(entry: Any, aligned: Sequence[Any], robot: Robot) -> dict[str
                 cores.append(ca.vertcat(*[_core(entry, aligned, robot, shape) for shape in (own, other)]))
         radius = entry(f"contact.radius.{own.shape}", own.radius)
         columns.append(ca.vertcat(seen(own.link, placed(entry, robot, own)), radius, *last, *levers))
-        each = [entry(f"contact.{kind}.{own.law}", 0.0) for kind in CONTACT_LAW]
-        laws.append(ca.vertcat(*each, entry("contact.slip", 0.0), *levers))
+        each = [entry("contact.slip" if kind == "slip" else f"contact.{kind}.{own.law}", 0.0) for kind in IN_CONE]
+        laws.append(ca.vertcat(*each, *levers))
     found = {"contact": ca.horzcat(*columns), "contact_law": ca.horzcat(*laws)}
     return found | ({"core": ca.horzcat(*cores)} if cores else {})
 

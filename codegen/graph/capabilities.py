@@ -12,6 +12,7 @@ from diffpbd.codegen.description.recipe import ALL, DEFAULT, DEFAULT_SWEEPS, Rec
 from diffpbd.codegen.description.recipe_options import option_words
 from diffpbd.codegen.description.singular import massless_links, singular_links
 from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.laws import forces
 from diffpbd.codegen.program.tree import DENSE_DEPTH
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.folder.manifest import families
@@ -28,6 +29,11 @@ ALWAYS, BY_DEFAULT, ON_DEMAND = "always", "by default", "on demand"
 Command: TypeAlias = Callable[[Recipe], str]
 """The command that generates a robot by a recipe."""
 
+MEMORY: Final = (
+    "friction with memory (dahl), whose deflection joint_step takes from alpha and deflection_next carries on"
+)
+"""What a robot is that is not `forgetful`."""
+
 NEEDS: Final[Mapping[str, str]] = {
     "inertia": "every joint moves some inertia",
     "independent": "no joint mimics another",
@@ -39,7 +45,8 @@ NEEDS: Final[Mapping[str, str]] = {
     "told": "no loop closes it, or loops that have a step do and its base does not float",
     "shared": "closed loops, where there are any, have a step",
     "anchored": "its base does not float",
-    "plain": "its base does not float, or friction is of the plain law",
+    "plain": "its base does not float, or friction is of the plain law; it has no memory, or no loop, limit or contact acts",
+    "forgetful": "friction has no memory",
     "short": f"no path from base to tip has more than {DENSE_DEPTH} joints",
 }
 """What some functions need of a robot."""
@@ -83,36 +90,41 @@ GROUPS: Final = (
         "derivatives of forward dynamics", ("jac_forward_dynamics", "jac_alpha_forward_dynamics", "vjp_forward_dynamics"),
         ("inertia", "plain", "free"), "forward_dynamics", ON_DEMAND,
     ),
+    Group("steps in joint space", ("joint_step",), ("inertia", "plain")),
     Group(
-        "steps in joint space", ("joint_step", "node_torque", "rollout", "trajectory"), ("inertia", "plain"),
+        "rollouts, torques at nodes", ("node_torque", "rollout", "trajectory"), ("inertia", "plain", "forgetful"), "joint_step",
     ),
     Group(
         "a step with a known impulse at its end", ("kicked_step",), ("inertia", "plain", "anchored"), "joint_step",
     ),
     Group("the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "plain"), "joint_step", ON_DEMAND),
     Group(
-        "a step of sixth order", ("sixth_order_step",),
+        "steps of fourth and sixth order",
+        ("sixth_order_step", "fourth_order_step", "sixth_order_rollout", "fourth_order_rollout"),
         ("inertia", "short", "open", "unlimited", "free", "anchored"), "joint_step", ON_DEMAND,
     ),
-    Group("torque estimation in windows", ("estimate_torque",), ("anchored", "inertia", "plain", "free"), "joint_step"),
-    Group("predictive control", ("mpc",), ("inertia", "plain"), "joint_step"),
+    Group(
+        "torque estimation in windows", ("estimate_torque",), ("anchored", "inertia", "plain", "free", "forgetful"),
+        "joint_step",
+    ),
+    Group("predictive control", ("mpc",), ("inertia", "plain", "forgetful"), "joint_step"),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("told", "short")),
     Group("constraints of maximal states", ("constraints",), ("anchored", "independent")),
     Group(
         "steps on maximal states", ("step", "rollout_step"),
-        ("anchored", "inertia", "independent", "massive", "unstopped", "free"),
+        ("anchored", "inertia", "independent", "massive", "unstopped", "free", "forgetful"),
     ),
     Group(
         "reverse mode of steps on maximal states", ("vjp_step", "vjp_rollout_step"),
-        ("anchored", "inertia", "independent", "massive", "unstopped", "free"), "step", ON_DEMAND,
+        ("anchored", "inertia", "independent", "massive", "unstopped", "free", "forgetful"), "step", ON_DEMAND,
     ),
     Group(
         "every pose unknown", ("momentum_residual", "state_residual"),
-        ("anchored", "inertia", "independent", "massive", "open", "free"), made=ON_DEMAND,
+        ("anchored", "inertia", "independent", "massive", "open", "free", "forgetful"), made=ON_DEMAND,
     ),
     Group(
         "CasADi graph of the step without a root finder", (UNROLLED,),
-        ("inertia", "open", "unlimited", "free", "anchored"), "joint_step", ON_DEMAND,
+        ("inertia", "open", "unlimited", "free", "anchored", "forgetful"), "joint_step", ON_DEMAND,
     ),
     Group("CasADi graphs of the derivatives that are made", (GRAPHS,), made=ON_DEMAND),
 )  # fmt: skip
@@ -125,6 +137,8 @@ OF_CONTACT: Final = Group(
     "contacts", ("contact_gap", "contact_jacobian", "contact_torque", "contact_force", "contact_residual"), made=ALWAYS
 )
 """What only a robot with contacts has."""
+OF_MEMORY: Final = Group("memory of friction", ("deflection_next",), made=ALWAYS)
+"""What only a robot whose friction has a memory has."""
 OF_SHAPES: Final = Group("distances of links", ("clearance", "clearance_points"), made=ON_DEMAND)
 """What only a robot has that is generated with `--clearance`."""
 
@@ -192,6 +206,10 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         lacking["anchored"] = f"a floating base ({robot.base_freedoms[0]} and what follows)"
     if robot.floating and model.tree.friction:
         lacking["plain"] = f"{lacking['anchored']}; friction that is {' and '.join(model.tree.friction)}"
+    if forces.has_memory(model.tree.friction):
+        lacking["forgetful"] = MEMORY
+        if beside := [lacking[need] for need in ("open", "unlimited", "free") if need in lacking]:
+            lacking["plain"] = f"{beside[0]}; {MEMORY}"
     unsolved = [lacking[need] for need in ("inertia", "plain") if need in lacking]
     if robot.loops and unsolved:
         lacking["shared"] = lacking["told"] = f"{lacking['open']}; {unsolved[0]}"
@@ -257,13 +275,15 @@ def _asked(asked: tuple[str, ...]) -> set[Group]:
         kept |= {group for group in GROUPS if group.made == BY_DEFAULT}
     while called := {known[group.calls] for group in kept if group.calls} - kept:
         kept |= called
+    if known["joint_step"] in kept:
+        kept.add(known["rollout"])
     return kept
 
 
 def table() -> str:
     """The table of the documentation, in Markdown."""
     rows = ["| functions | made | a robot gets them if |", "|---|---|---|"]
-    for group in (*GROUPS, OF_LOOPS, OF_CONTACT, OF_SHAPES):
+    for group in (*GROUPS, OF_LOOPS, OF_CONTACT, OF_MEMORY, OF_SHAPES):
         names = ", ".join(f"`{name}`" for name in group.functions)
         needs = ", ".join(NEEDS[need] for need in group.needs) or "–"
         rows.append(f"| {group.what}: {names} | {group.made} | {needs} |")

@@ -60,6 +60,7 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "position": ("m", WORLD),
     "rotation": ("1", f"tip axes in {WORLD}"),
     "torque": (EFFORT, f"on the joint; {JOINTS}"),
+    "deflection": ("1", "joint by joint as friction.deflection in alpha; from -1 to 1"),
     "xi": ("m, m/s, 1 (quaternion wxyz), rad/s", f"{WORLD}; x, v, q, omega of each link's COM"),
     **dict.fromkeys(
         ("xi0", "XI"), ("m, m/s, 1 (quaternion wxyz), rad/s", f"{WORLD}; x, v, q, omega of each link's COM")

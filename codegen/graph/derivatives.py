@@ -20,6 +20,7 @@ from diffpbd.codegen.joint_space import recursive
 
 STATE_AND_ALPHA = (
     "inverse_dynamics", "forward_dynamics", "gravity", "tip_pose", "loop_residual", "contact_gap", "contact_jacobian",
+    "deflection_next",
 )  # fmt: skip
 """Functions with jac_, jac_alpha_ and vjp_."""
 REVERSE_ONLY = ("fk", "joint_state")
@@ -79,7 +80,7 @@ def _assembled(graphs: Graphs, name: str, inputs: Pairs, outputs: Mapping[str, A
         jac = dict(outputs)
         for out, value in outputs.items():
             for by, variable in inputs:
-                if by != "alpha":
+                if by not in ("h", "alpha"):
                     jac[f"d{out}_d{by}"] = ca.jacobian(ca.vec(ca.SX(value)), variable)
     yield Spec(f"jac_{name}", jac_doc(name), _function(f"jac_{name}", inputs, jac))
     by_alpha = {f"d{out}_dalpha": ca.jacobian(ca.vec(ca.SX(v)), graphs.alpha) for out, v in outputs.items()}
@@ -132,7 +133,7 @@ def _by_rows(graphs: Graphs, name: str, inputs: Pairs, outputs: Mapping[str, Any
     bars = tuple((k, graphs.gears.n if k == "p" else size) for k, size in sizes)
     seeds = tuple((k, ca.SX(v).numel()) for k, v in outputs.items())
     values = tuple((k, *ca.SX(v).shape) for k, v in outputs.items())
-    state = tuple(k for k, _ in inputs if k != "alpha")
+    state = tuple(k for k, _ in inputs if k not in ("h", "alpha"))
     yield RowSpec(f"jac_{name}", jac_doc(name), name, sizes, seeds, bars, state, values)
     yield RowSpec(f"jac_alpha_{name}", alpha_doc(name), name, sizes, seeds, bars, ("alpha",))
 

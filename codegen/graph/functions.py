@@ -17,7 +17,7 @@ from diffpbd.codegen.graph.meetings import inlined
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import closures, contacts, recursive, recursive_jacobian, wrenches
-from diffpbd.codegen.laws import forces, levers
+from diffpbd.codegen.laws import forces, levers, memory
 from diffpbd.codegen.program.program import Program
 
 Pairs = Sequence[tuple[str, Any]]
@@ -114,6 +114,11 @@ class Graphs:
             yield "regressor", [*state, ("pdd", pdd), alpha], {"Y": gears.torques(regressor)}
         yield "spring_torque", [("p", p), alpha], {"torque": self.spring(p)}
         yield "friction_torque", [("pd", pd), alpha], {"torque": self.friction(pd)}
+        if forces.has_memory(tree.friction):
+            given = {"pd_next": gears.rates(pd), "h": self.h}
+            end = self.program(memory.deflection_program(tree.n), **given)["deflection"]
+            within = ca.fmax(ca.fmin(end[tree.base :], 1), -1)  # what rounding makes of a deflection at its bound
+            yield "deflection_next", [("pd_next", pd), ("h", self.h), alpha], {"deflection": within}
         if tree.closures:
             rows = self.program(closures.rows(tree, True), p=p)
             yield "loop_residual", [*state, alpha], {"rows": rows["g"], "row_rates": ca.mtimes(rows["A"], pd)}

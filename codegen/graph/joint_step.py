@@ -74,7 +74,7 @@ def kernels(model: Model, prepared: Prepared, by_alpha: bool = True) -> list[ca.
     own |= {
         f.__name__: f(tree) for f in (link_adjoint.assembly, link_adjoint.momentum_slope, link_adjoint.solve_transposed)
     }
-    if tree.friction:
+    if forces.lags(tree.friction):
         own["friction_lag"] = link_adjoint.friction_lag(tree)
     own["jacobian"] = joint_space_jacobian.jacobian(tree)
     result = [prepare, *(kernel_graph(program, name, prepared) for name, program in own.items())]

@@ -34,7 +34,7 @@ def contact_facts(robot: Robot) -> tuple[manifest.Contact, ...]:
     return tuple(
         manifest.Contact(
             p.name, on(p.sphere.link), p.sphere.radius, p.other.name,
-            "plane" if isinstance(p.other, Plane) else p.other.core, on(p.other.link), p.sphere.friction > 0.0,
+            "plane" if isinstance(p.other, Plane) else p.other.core, on(p.other.link), bool(p.sphere.friction),
             "" if p.sphere.law == p.sphere.name else p.sphere.law,
         )
         for p in robot.pairs

@@ -85,7 +85,7 @@ class Model:
     translation 3 × n, limit 2 n (lower and upper a joint, 0 where none acts),
     payload 10 (mass, com, inertia about it, tip frame), wrench 9 × wrenches (point, force, torque), lever 5 × lever springs,
     loop 25 × loops (see `closures`); `chosen` says which rows of these are kept; contact 8 × contacts (see `contacts`),
-    contact_law 4 × contacts (friction, 0 without any; compliance; load; slip); heading 9, the rotation by rows of the frame in
+    contact_law `IN_CONE` × contacts (a friction of 0 without any); heading 9, the rotation by rows of the frame in
     which a floating base is stepped.
     """
 
@@ -220,6 +220,8 @@ def _built(robot: Robot, recipe: Recipe, entries: tuple[Parameter, ...]) -> Mode
     tree = tree_of(robot, recipe.limits, recipe.wrench, recipe.lever_springs, recipe.friction_law)
     more = forces.friction_names(tree.friction)[len(forces.FRICTION) :]
     blocks |= {block: column(FRICTION_BLOCKS[block]) for block in more}
+    if forces.has_memory(tree.friction):
+        blocks["held"] = blocks["coulomb"] * blocks["deflection"]
     if robot.loops:
         blocks["loop"] = ca.horzcat(*[loop_numbers(entry, index, aligned, loop) for loop in robot.loops])
     if robot.pairs and tree.base:

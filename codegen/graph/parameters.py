@@ -6,23 +6,27 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Final, cast
 
-from diffpbd.codegen.description.contacts import LEAST_LEVER, MOST_LEVER
+from diffpbd.codegen.description.contact_law import NUMBERS, OF_ALL, given
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import ANGLES, AXES, MOMENTS, rpy_from_rotation, upper_triangle
 from diffpbd.codegen.description.robot import Contact, Joint, JointType, Loop, LoopType, Robot, Vec3
 from diffpbd.codegen.joint_space.cones import LIMIT_LOAD
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.folder.manifest import Parameter
 
 TRANSITION_VELOCITY: Final = 0.01
 """[rad/s or m/s] Default rate at which smoothed Coulomb friction reaches tanh(1) of its value."""
 STRIBECK_VELOCITY: Final = 0.1
 """[rad/s or m/s] Default rate at which what holds at rest beyond Coulomb friction has fallen to 1/e."""
+WAY: Final = 0.01
+"""[rad or m] Default way over which friction with memory turns after a reversal."""
 TRANSITION_BOUNDS: Final = (1e-4, 10.0)
 """[rad/s or m/s] A steeper smoothing is no longer resolved by encoders and makes second derivatives meaningless."""
 
 WITHOUT_ENTRY: Final = {
     "friction.transition_velocity": TRANSITION_VELOCITY,
     "friction.stribeck_velocity": STRIBECK_VELOCITY,
+    "friction.way": WAY,
 }
 """[rad/s or m/s] What divides by these finds a number at the joints that have no entry, those of a floating base."""
 
@@ -37,13 +41,6 @@ LEVER_PARTS: Final[Mapping[str, tuple[str, float, float | None]]] = {
 nothing. The rest length is the paper's (Baxter's hardware manual), whose arms and angle are in a figure only: ours let a
 spring of 7 kN/m carry a stretched Baxter arm. An arm shorter than a millimetre is none."""
 
-CONTACT_LAW: Final = ("friction", "compliance", "load")
-"""What every contact has of its own, in the order of the block `contact_law`."""
-LEVERS: Final = ("torsional", "rolling")
-"""Friction against turning about the normal and across it, of contacts that have one; behind the slip in that block."""
-FRICTION_BOUNDS: Final = (1e-3, 10.0)
-"""[1] Coefficient of friction between which the cone is neither a line nor a half-space to the solver; less is declared
-frictionless."""
 SLIP: Final = 1e-5
 """[m/s, and rad/s at limits] Default rate of slip below which friction gives way instead of holding: what a body at rest
 creeps at, and small against any motion of interest. Plans want more, 1e-2, so that gradients say something at rest."""
@@ -51,15 +48,13 @@ LEAST_SLIP: Final = 1e-9
 """[m/s] Below, rounding decides."""
 SLOPE_SLIP: Final = 1e-3
 """[m/s] Default slip of the derivatives of steps at the cone itself: the gradient of a way to rest is within 1 % there."""
-LOAD: Final = 10.0
-"""[N] Default normal force that the smoothing of a contact is scaled by: a hand on a table."""
 SMOOTHING: Final = 1e-7
 """[m] Default smoothing length of distances: far above what rounding makes of parallel segments, and 1e-9 m of error for cores
 that are 10 µm apart."""
 LEAST_SMOOTHING: Final = 1e-8
 """[m] Below, rounding decides where parallel segments touch."""
 LEAST_LOAD: Final = 1e-6
-"""[N, and N·m at limits] Without any there is no smoothing, and what it smooths has no slope at rest."""
+"""[N·m or N, at limits] Without any there is no smoothing, and what it smooths has no slope at rest."""
 
 SIDES: Final = ("lower", "upper")
 WRENCH_PARTS: Final = (("force", "N"), ("torque", "N·m"))
@@ -174,22 +169,18 @@ def _contact_entries(robot: Robot, exact: bool) -> Iterator[Parameter]:
     active = [c for c in robot.contacts if c.against]
     used = {name for c in active for name in c.against}
     laws = list({c.law: c for c in active}.values())
-    for c in laws:
-        if c.friction > 0.0:
-            yield Parameter(f"contact.friction.{c.law}", "1", c.friction, *FRICTION_BOUNDS)
+    said = [
+        Parameter(f"contact.{kind}.{c.law}", number.unit, given(c)[kind], number.least, number.most)
+        for kind, number in NUMBERS.items() for c in laws if kind in given(c)
+    ]  # fmt: skip
+    frictions = sum(entry.name.startswith("contact.friction.") for entry in said)
+    yield from said[:frictions]
     for c in {c.shape: c for c in robot.contacts if c.against or c.name in used}.values():
         yield Parameter(f"contact.radius.{c.shape}", "m", c.radius, 0.0, None)
-    for c in laws:
-        yield Parameter(f"contact.load.{c.law}", "N", LOAD, LEAST_LOAD, None)
-    for c in laws:
-        yield Parameter(f"contact.compliance.{c.law}", "m/N", 0.0, 0.0, None)
-    for c in laws:
-        if c.restitution is not None:
-            yield Parameter(f"contact.restitution.{c.law}", "1", c.restitution, 0.0, 1.0)
-    for kind in LEVERS:
+    for kind, (unit, default, least) in OF_ALL.items():
         for c in laws:
-            if getattr(c, kind) > 0.0:
-                yield Parameter(f"contact.{kind}.{c.law}", "m", getattr(c, kind), LEAST_LEVER, MOST_LEVER)
+            yield Parameter(f"contact.{kind}.{c.law}", unit, default, least, None)
+    yield from said[frictions:]
     if active:
         yield Parameter("contact.slip", "m/s", LEAST_SLIP if exact else SLIP, LEAST_SLIP, None)
     if active and exact:
@@ -238,7 +229,8 @@ def across(normal: Vec3) -> tuple[Vec3, Vec3]:
 
 
 def _more_friction(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
-    """Half the differences between the positive and the negative direction, and Stribeck's part; all do nothing by default."""
+    """Half the differences between the positive and the negative direction, and Stribeck's part, which do nothing by default;
+    the way of friction with memory and its state, the deflection."""
     joints = robot.joints[len(robot.base_freedoms) :] if robot.floating else robot.joints
     if "asymmetric" in recipe.friction_law:
         for j in joints:
@@ -252,3 +244,14 @@ def _more_friction(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
         for j in joints:
             unit = f"{j.type.unit}/s"
             yield Parameter(f"friction.stribeck_velocity.{j.name}", unit, STRIBECK_VELOCITY, *TRANSITION_BOUNDS)
+    if "dahl" in recipe.friction_law:
+        if len(set(recipe.friction_law)) > 1:
+            asked = ",".join(recipe.friction_law)
+            raise InputError(
+                f"{recipe.name}: friction_law = {asked}: friction with memory (dahl) stands alone: what its deflection holds "
+                "during a step has one Coulomb coefficient. Leave the other parts out."
+            )
+        for j in joints:
+            yield Parameter(f"friction.way.{j.name}", j.type.unit, WAY, 0.0, None)
+        for j in joints:
+            yield Parameter(f"friction.deflection.{j.name}", "1", 0.0, -1.0, 1.0)

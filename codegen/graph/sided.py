@@ -93,8 +93,7 @@ def touch(prepared: Prepared, ending: bool) -> ca.Function:
 
 
 def law(model: Model) -> ca.Function:
-    """alpha → friction, compliance, load and slip of every contact (4 × contacts), and its levers of friction against turning
-    where any has one (6 × contacts)."""
+    """alpha → `IN_CONE` of every contact, and its levers of friction against turning where any has one (numbers × contacts)."""
     return _function("law", {"alpha": model.alpha}, {"law": model.blocks["contact_law"]})
 
 

@@ -173,7 +173,8 @@ def rate(tree: Tree) -> Program:
     """A Newton iteration of the rate stage at ṗ, from the gradient there."""
     b = _begun("constrained_step_rate", "Newton iteration of the rate stage.", tree, "M", "h", "pd", "gradient", "A")
     pd = b.inputs["pd"]
-    _rates(b, tree, friction_inputs(b, tree).slopes(b, gears.rates(b, tree, pd)), b.let(-b.inputs["gradient"]), pd)
+    slopes = friction_inputs(b, tree, b.inputs["h"][0, 0]).slopes(b, gears.rates(b, tree, pd))
+    _rates(b, tree, slopes, b.let(-b.inputs["gradient"]), pd)
     return b
 
 
@@ -261,7 +262,7 @@ def rate_system(tree: Tree) -> Program:
         "constrained_step_rates", "Rate stage at an iterate: residual and Jacobian.", tree, "M", "momentum", "h", "pd"
     )
     M, momentum, h, pd = (b.inputs[k] for k in ("M", "momentum", "h", "pd"))
-    friction, rate = friction_inputs(b, tree), gears.rates(b, tree, pd)
+    friction, rate = friction_inputs(b, tree, h[0, 0]), gears.rates(b, tree, pd)
     torque = gears.torques(b, tree, friction.torques(b, rate))
     slopes = gears.diagonal(b, tree, [h[0, 0] * slope for slope in friction.slopes(b, rate)])
     held = b.let(M * pd)

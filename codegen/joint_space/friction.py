@@ -3,7 +3,8 @@
 With the plain law the kick is the gradient of a strictly convex function of the new rates. Friction that falls with the rate
 (Stribeck) or differs by direction is not monotone, and an implicit kick of it may have several solutions or none that depends
 smoothly on what is given. So the kick is that of the plain law with `forces.coefficients` at the start: convex, dissipative and
-differentiable for every parameter, inertia and step, and of the same first order.
+differentiable for every parameter, inertia and step, and of the same first order. With Dahl's law Coulomb's part of the kick
+is that of the deflection's change (`memory`), monotone in the new rates too, and `held` acts during the step.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Friction:
     laws: tuple[str, ...]
     numbers: Sequence[Any]
     start: Any
-    coefficients: Sequence[tuple[Any, Any, Any]]
+    coefficients: Sequence[tuple[Any, ...]]
 
     def torques(self, b: Program, rate: Any) -> Any:
         """Torque on every joint (n) at rates (n)."""
@@ -46,18 +47,24 @@ class Friction:
         return b.each(n, lambda i: forces.friction_lag(self.laws, rate[i], self.start[i], own[i]))
 
 
-def friction_inputs(b: Program, tree: Tree, pd: Any = None) -> Friction:
-    """Declare the numbers of friction (n each) and, where the law needs them and they are not given, the rates of the
-    coordinates at the start of the step."""
+def friction_inputs(b: Program, tree: Tree, h: Any, pd: Any = None) -> Friction:
+    """Declare the numbers of friction (n each) for a step h and, where the law needs them and they are not given, the rates of
+    the coordinates at the start of the step."""
     numbers = [b.input(name, tree.n) for name in forces.friction_names(tree.friction)]
     if not tree.friction:
         return Friction((), numbers, None, list(zip(*numbers, strict=True)))
     start = gears.rates(b, tree, b.input(START, tree.freedoms) if pd is None else pd)
     found = []
     for i in range(tree.n):
-        values = forces.coefficients(tree.friction, start[i], [k[i] for k in numbers])
+        values = forces.coefficients(tree.friction, start[i], [k[i] for k in numbers], h)
         found.append(tuple(b.let(Matrix(values))))
-    return Friction(tree.friction, numbers, start, [(c, d, v) for c, d, v in found])
+    return Friction(tree.friction, numbers, start, found)
+
+
+def held_input(b: Program, tree: Tree) -> Any:
+    """Declare what the deflections of friction with memory hold at the start of a step (n), Coulomb friction times each; None
+    without."""
+    return b.input("held", tree.n) if forces.has_memory(tree.friction) else None
 
 
 def handed_on(b: Program, tree: Tree, pd: Any) -> Mapping[str, Any]:
@@ -67,8 +74,8 @@ def handed_on(b: Program, tree: Tree, pd: Any) -> Mapping[str, Any]:
 
 
 def lagging(b: Program, tree: Tree, friction: Friction, pd: Any, h: Any) -> Any:
-    """The diagonal ∂(h G)/∂ṗ₀ on the coordinates, a square; None with the plain law."""
-    if not tree.friction:
+    """The diagonal ∂(h G)/∂ṗ₀ on the coordinates, a square; None where friction knows nothing of the rates at the start."""
+    if not forces.lags(tree.friction):
         return None
     square = b.let(h * h)
     lags = friction.lags(b, gears.rates(b, tree, pd))

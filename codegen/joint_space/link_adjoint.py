@@ -107,7 +107,7 @@ def friction_lag(tree: Tree) -> Program:
     there."""
     b = Program("link_step_friction_lag", "What friction makes of the rates at the start.")
     pd1, y, h = b.input("pd_next", tree.freedoms), b.input("y", tree.freedoms), b.scalar("h")
-    lag = lagging(b, tree, friction_inputs(b, tree), pd1, h)
+    lag = lagging(b, tree, friction_inputs(b, tree, h), pd1, h)
     b.output("shed", b.each(tree.freedoms, lambda i: lag[i, i] * y[i]))
     return b
 

@@ -139,7 +139,7 @@ def declare_blocks(b: Program, tree: Tree) -> tuple[Any, LinkBlocks]:
     """Declare the shared inputs; returns h and the blocks, the slope of friction in M₁."""
     p, pd, p1, pd1 = (b.input(k, tree.freedoms) for k in ("p", "pd", "p_next", "pd_next"))
     h, given = b.scalar("h"), numbers(b, tree)
-    friction = friction_inputs(b, tree, pd)
+    friction = friction_inputs(b, tree, h, pd)
     at0 = link_frames.side(b, tree, gears.positions(b, tree, p))
     step = between(b, tree, given, at0, link_moments.firsts(b, tree, given.links, at0), p1)
     gradients = [None, None]

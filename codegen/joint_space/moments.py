@@ -166,9 +166,10 @@ def composites(b: Program, tree: Tree, links: list[Coupling]) -> list[Coupling]:
     """Sums of the links' couplings over the subtree of every joint."""
     sums: list[list[Any]] = [[C.A, C.x1, C.y1, C.m] for C in links]
     for i in range(tree.n - 1, -1, -1):
-        parent = tree.parents[i]
-        if parent >= 0:
-            sums[parent] = [b.let(u + v) for u, v in zip(sums[parent], sums[i], strict=True)]
+        with b.part(i):
+            parent = tree.parents[i]
+            if parent >= 0:
+                sums[parent] = [b.let(u + v) for u, v in zip(sums[parent], sums[i], strict=True)]
     return [Coupling(*s) for s in sums]
 
 

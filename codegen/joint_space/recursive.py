@@ -48,8 +48,9 @@ def velocities(b: Program, tree: Tree, at: Pose, pd: Any) -> list[tuple[Any, Any
     """Twist of every link at the world origin."""
     V: list[tuple[Any, Any]] = []
     for i in range(tree.n):
-        own = (at.screw[i][0] * pd[i], at.screw[i][1] * pd[i])
-        V.append(add(b, V[tree.parents[i]], own) if tree.parents[i] >= 0 else (b.let(own[0]), b.let(own[1])))
+        with b.part(i):
+            own = (at.screw[i][0] * pd[i], at.screw[i][1] * pd[i])
+            V.append(add(b, V[tree.parents[i]], own) if tree.parents[i] >= 0 else (b.let(own[0]), b.let(own[1])))
     return V
 
 

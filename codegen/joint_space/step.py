@@ -24,7 +24,7 @@ from typing import Any
 
 from diffpbd.codegen.joint_space import gears, wrenches
 from diffpbd.codegen.joint_space import systems as joint_systems
-from diffpbd.codegen.joint_space.friction import friction_inputs, handed_on
+from diffpbd.codegen.joint_space.friction import friction_inputs, handed_on, held_input
 from diffpbd.codegen.joint_space.moments import (
     Half,
     Pose,
@@ -48,14 +48,15 @@ Wrench = tuple[Any, Any]
 
 @dataclass(frozen=True)
 class Plant:
-    """Forces besides gravity: rotor inertia, spring stiffness and rest (each n), external wrenches (9 each, or None) and
-    lever springs (5 each, or None)."""
+    """Forces besides gravity: rotor inertia, spring stiffness and rest (each n), external wrenches (9 each, or None), lever
+    springs (5 each, or None) and what friction with memory holds (n, or None)."""
 
     rotor: Any
     stiffness: Any
     rest: Any
     wrench: Any
     lever: Any
+    held: Any
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -66,15 +67,17 @@ class Plant:
 def plant_inputs(b: Program, tree: Tree) -> Plant:
     """Declare the inputs of `Plant`."""
     rotor, stiffness, rest = (b.input(k, tree.n) for k in ("rotor", "stiffness", "rest"))
-    return Plant(rotor, stiffness, rest, wrenches.wrench_input(b, tree), levers.lever_input(b, tree))
+    wrench, lever = wrenches.wrench_input(b, tree), levers.lever_input(b, tree)
+    return Plant(rotor, stiffness, rest, wrench, lever, held_input(b, tree))
 
 
 def springs(b: Program, tree: Tree, plant: Plant, q: Any) -> Any:
-    """Torque of the springs on the coordinates, at positions q (n) of all joints."""
+    """Torque of the springs on the coordinates, at positions q (n) of all joints, and of what friction with memory holds."""
     lever = levers.on_joints(b, "torque", tree, plant.lever, q)
-    return gears.torques(
-        b, tree, [forces.spring_torque(q[i], plant.stiffness[i], plant.rest[i]) + lever[i] for i in range(tree.n)]
-    )
+    own = [forces.spring_torque(q[i], plant.stiffness[i], plant.rest[i]) + lever[i] for i in range(tree.n)]
+    if plant.held is not None:
+        own = [own[i] - plant.held[i] for i in range(tree.n)]
+    return gears.torques(b, tree, own)
 
 
 def step_wrenches(b: Program, tree: Tree, at1: Pose, half0: Half, body: Any) -> list[Wrench]:
@@ -247,7 +250,7 @@ def velocity(tree: Tree) -> Program:
     b = Program("joint_step_velocity", "End velocity when friction is linear.")
     M, momentum = b.input("M", *joint_systems.inertia_shape(tree)), b.input("momentum", tree.freedoms)
     h = b.scalar("h")
-    viscous = [own[1] for own in friction_inputs(b, tree).coefficients] if tree.friction else b.input("viscous", n)
+    viscous = [own[1] for own in friction_inputs(b, tree, h).coefficients] if tree.friction else b.input("viscous", n)
     slopes = gears.diagonal(b, tree, [h * viscous[i] for i in range(n)])
     b.output("pd_next", joint_systems.inertia_solve(b, tree, M, slopes, momentum))
     return b
@@ -259,7 +262,7 @@ def velocity_gradient(tree: Tree) -> Program:
     b = Program("joint_step_velocity_gradient", "Residual of the implicit friction kick.")
     M, momentum = b.input("M", *joint_systems.inertia_shape(tree)), b.input("momentum", tree.freedoms)
     h, pd = b.scalar("h"), b.input("pd", tree.freedoms)
-    friction = friction_inputs(b, tree)
+    friction = friction_inputs(b, tree, h)
     held, rate = joint_systems.inertia_product(b, tree, M, pd), gears.rates(b, tree, pd)
     torque = gears.torques(b, tree, friction.torques(b, rate))
     b.output("gradient", b.each(tree.freedoms, lambda i: held[i] - momentum[i] - h * torque[i]))
@@ -272,7 +275,7 @@ def velocity_newton(tree: Tree) -> Program:
     b = Program("joint_step_velocity_newton", "Newton direction of the implicit friction kick.")
     M, h = b.input("M", *joint_systems.inertia_shape(tree)), b.scalar("h")
     pd, gradient = b.input("pd", tree.freedoms), b.input("gradient", tree.freedoms)
-    slopes = friction_inputs(b, tree).slopes(b, gears.rates(b, tree, pd))
+    slopes = friction_inputs(b, tree, h).slopes(b, gears.rates(b, tree, pd))
     slopes = gears.diagonal(b, tree, [h * slope for slope in slopes])
     b.output("direction", b.let(-joint_systems.inertia_solve(b, tree, M, slopes, gradient)))
     return b

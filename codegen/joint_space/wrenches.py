@@ -67,6 +67,31 @@ def torque_gradient(b: Program, tree: Tree, at: Pose, wrench: Any) -> Any:
     return Matrix(entries)
 
 
+def carried(b: Program, tree: Tree, at: Pose, wrench: Any) -> list[Any]:
+    """Of the wrenches that each joint carries the sums ∑ f xᵀ (transposed), ∑ f and ∑ t (n); None where it carries none.
+
+    With them the sum of J × f of `torque_gradient` is X w − w tr X + v × f, X = ∑ x fᵀ."""
+    sums: list[Any] = [None] * tree.n
+    for k, link in enumerate(tree.wrenches):
+        with b.part(link):
+            r, f, t = _parts(wrench, k)
+            x = b.let(at.o[link] + b.let(at.R[link] * r))
+            own = (b.let(x * f.T), f, t)
+            sums[link] = (
+                own if sums[link] is None else tuple(b.let(u + v) for u, v in zip(sums[link], own, strict=True))
+            )
+    for i in range(tree.n - 1, -1, -1):
+        parent = tree.parents[i]
+        if parent < 0 or sums[i] is None:
+            continue
+        with b.part(i):
+            before = sums[parent]
+            sums[parent] = (
+                sums[i] if before is None else tuple(b.let(u + v) for u, v in zip(before, sums[i], strict=True))
+            )
+    return sums
+
+
 def _at(tree: Tree, name: str, doc: str) -> tuple[Program, Pose, Any]:
     b = Program(name, doc)
     p = b.input("p", tree.n)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import sympy as sp
 
+from diffpbd.codegen.laws.memory import change, per_rate
 from diffpbd.codegen.program.program import Matrix, Program
 
 FRICTION: Final = ("coulomb", "viscous", "transition")
@@ -15,6 +16,7 @@ FRICTION: Final = ("coulomb", "viscous", "transition")
 MORE_FRICTION: Final[Mapping[str, tuple[str, ...]]] = {
     "asymmetric": ("coulomb_asymmetry", "viscous_asymmetry"),
     "stribeck": ("stribeck", "stribeck_velocity"),
+    "dahl": ("way", "deflection"),
 }
 """Numbers that laws beyond the plain one have besides, by the law's name."""
 
@@ -26,23 +28,39 @@ def friction_names(laws: Sequence[str]) -> tuple[str, ...]:
 
 def linear_names(laws: Sequence[str]) -> tuple[str, ...]:
     """Those of `friction_names` that the torque is linear in: all but velocities."""
-    return tuple(name for name in friction_names(laws) if name not in ("transition", "stribeck_velocity"))
+    return tuple(
+        name for name in friction_names(laws) if name not in ("transition", "stribeck_velocity", *MORE_FRICTION["dahl"])
+    )
 
 
-def friction_torque(pd: Any, coulomb: Any, viscous: Any, transition: Any) -> Any:
-    """Viscous plus smoothed Coulomb friction, odd in the joint rate pd [rad/s]; coefficients ≥ 0, transition > 0 [rad/s]."""
-    return -(viscous * pd + coulomb * sp.tanh(pd / transition))
+def has_memory(laws: Sequence[str]) -> bool:
+    """Whether the law has a state of its own, the deflection of every joint."""
+    return "dahl" in laws
 
 
-def friction_slope(pd: Any, coulomb: Any, viscous: Any, transition: Any) -> Any:
-    """−∂(friction torque)/∂pd ≥ 0, written with tanh alone so that nothing overflows at absurd rates."""
+def lags(laws: Sequence[str]) -> bool:
+    """Whether the law takes coefficients at the rates of a step's start."""
+    return any(law != "dahl" for law in laws)
+
+
+def friction_torque(pd: Any, coulomb: Any, viscous: Any, transition: Any, *memory: Any) -> Any:
+    """Viscous plus smoothed Coulomb friction, odd in the joint rate pd [rad/s]; coefficients ≥ 0, transition > 0 [rad/s].
+
+    With a `memory` (deflection and per rate, see `memory.change`) Coulomb's part is what a step ending with this rate adds."""
+    turned = change(pd, transition, *memory) if memory else sp.tanh(pd / transition)
+    return -(viscous * pd + coulomb * turned)
+
+
+def friction_slope(pd: Any, *numbers: Any) -> Any:
+    """−∂(friction torque)/∂pd ≥ 0 of what `friction_torque` takes, written so that nothing overflows at absurd rates."""
     rate = sp.Dummy("pd", real=True)
-    derivative = -sp.diff(friction_torque(rate, coulomb, viscous, transition), rate)
+    derivative = -sp.diff(friction_torque(rate, *numbers), rate)
     return derivative.subs(rate, pd)
 
 
-def coefficients(laws: Sequence[str], pd: Any, numbers: Sequence[Any]) -> tuple[Any, Any, Any]:
-    """Coulomb, viscous and transition of `friction_torque` at a joint rate pd, of the numbers that `friction_names` lists.
+def coefficients(laws: Sequence[str], pd: Any, numbers: Sequence[Any], h: Any = None) -> tuple[Any, ...]:
+    """Coulomb, viscous and transition of `friction_torque` at a joint rate pd, of the numbers that `friction_names` lists; with
+    Dahl's law the memory over a step h too.
 
     Asymmetry δ makes them c ± δ and d ± ε in the positive and the negative direction: c + δ tanh, so that nothing pushes at
     rest; passive where |δ| ≤ c and |ε| ≤ d. Stribeck's part s ≥ 0 is what holds beyond c at rest: s exp(−(pd/v_s)²).
@@ -55,7 +73,9 @@ def coefficients(laws: Sequence[str], pd: Any, numbers: Sequence[Any]) -> tuple[
         viscous = viscous + own["viscous_asymmetry"] * direction
     if "stribeck" in laws:
         coulomb = coulomb + own["stribeck"] * sp.exp(-((pd / own["stribeck_velocity"]) ** 2))
-    return coulomb, viscous, transition
+    if h is None or not has_memory(laws):
+        return coulomb, viscous, transition
+    return coulomb, viscous, transition, own["deflection"], per_rate(own["way"], transition, h)
 
 
 def friction_lag(laws: Sequence[str], pd: Any, pd_start: Any, numbers: Sequence[Any]) -> Any:
@@ -63,6 +83,22 @@ def friction_lag(laws: Sequence[str], pd: Any, pd_start: Any, numbers: Sequence[
     rate = sp.Dummy("pd", real=True)
     derivative = -sp.diff(friction_torque(pd, *coefficients(laws, rate, numbers)), rate)
     return derivative.subs(rate, pd_start)
+
+
+def instant_torque(laws: Sequence[str], pd: Any, numbers: Sequence[Any]) -> Any:
+    """Torque of friction at an instant: with Dahl's law Coulomb's part is that of the deflection, whatever the rate."""
+    coulomb, viscous, transition = coefficients(laws, pd, numbers)
+    if has_memory(laws):
+        return -(viscous * pd + coulomb * dict(zip(friction_names(laws), numbers, strict=True))["deflection"])
+    return friction_torque(pd, coulomb, viscous, transition)
+
+
+def instant_slope(laws: Sequence[str], pd: Any, numbers: Sequence[Any]) -> Any:
+    """−∂(`instant_torque`)/∂pd; what friction falls with the rate is in it, and it may be negative."""
+    if has_memory(laws):
+        return coefficients(laws, pd, numbers)[1]
+    slope = friction_slope(pd, *coefficients(laws, pd, numbers))
+    return slope + friction_lag(laws, pd, pd, numbers) if laws else slope
 
 
 def spring_torque(p: Any, stiffness: Any, rest: Any) -> Any:
@@ -79,7 +115,7 @@ def friction_program(n: int, laws: Sequence[str] = ()) -> Program:
     """pd and the friction parameters → torque on each joint."""
     b = Program("friction_torque")
     pd, *numbers = (b.input(k, n) for k in ("pd", *friction_names(laws)))
-    rows = [friction_torque(pd[i], *coefficients(laws, pd[i], [k[i] for k in numbers])) for i in range(n)]
+    rows = [instant_torque(laws, pd[i], [k[i] for k in numbers]) for i in range(n)]
     b.output("torque", b.let(Matrix(rows)))
     return b
 
@@ -94,15 +130,10 @@ def friction_kick_program(n: int, laws: Sequence[str]) -> Program:
 
 
 def friction_slope_program(n: int, laws: Sequence[str] = ()) -> Program:
-    """pd and the friction parameters → −∂(friction torque)/∂pd of each joint; where the law has more parts than the plain one,
-    what friction falls with the rate is in it, and it may be negative."""
+    """pd and the friction parameters → −∂(friction torque)/∂pd of each joint."""
     b = Program("friction_slope")
     pd, *numbers = (b.input(k, n) for k in ("pd", *friction_names(laws)))
-    rows = []
-    for i in range(n):
-        own = [k[i] for k in numbers]
-        slope = friction_slope(pd[i], *coefficients(laws, pd[i], own))
-        rows.append(slope + friction_lag(laws, pd[i], pd[i], own) if laws else slope)
+    rows = [instant_slope(laws, pd[i], [k[i] for k in numbers]) for i in range(n)]
     b.output("slope", b.let(Matrix(rows)))
     return b
 

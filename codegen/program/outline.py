@@ -9,7 +9,7 @@ that calls pass pointers and nothing is gathered. Code for a chain of sixty join
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -59,18 +59,6 @@ def outlined(program: Program, known: Mapping[sp.Symbol, Any] | None = None) -> 
     for name, m in outputs.items():
         result.output(name, m.xreplace({s: _at(blocks, home[s]) for s in m.free_symbols}))
     return result
-
-
-def pruned(program: Program, outputs: Sequence[str]) -> Program:
-    """A call program with some of its outputs, and the calls that these need."""
-    kept = {k: program.outputs[k] for k in outputs}
-    needed = {s for m in kept.values() for s in m.free_symbols}
-    calls = []
-    for call in reversed(program.calls()):
-        if any(s in needed for m in call.outputs.values() for s in m):
-            needed.update(s for m in call.arguments.values() for s in m.free_symbols)
-            calls.append(call)
-    return replace(program, name=f"{program.name}_{'_'.join(outputs)}", statements=[*reversed(calls)], outputs=kept)
 
 
 def _at(blocks: dict[str | int, list[Any]], home: _Home) -> Any:

@@ -27,7 +27,7 @@ from diffpbd.runtime.mpc.apart import place
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.passive import arrived, closed_start, expect_motors
 from diffpbd.runtime.mpc.problem import Bounds, Weights, bounds_by_name
-from diffpbd.runtime.mpc.profile import PROFILE
+from diffpbd.runtime.mpc.profile import Approach
 from diffpbd.runtime.mpc.reference import goal_reference
 from diffpbd.runtime.mpc.reference_check import check_goal
 from diffpbd.runtime.mpc.tip_goal import pose_at
@@ -35,7 +35,7 @@ from diffpbd.runtime.mpc.tip_goal import pose_at
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from diffpbd.runtime.api.keyword_types import MpcHow
+    from diffpbd.runtime.api.keyword_types import ApproachHow, MpcHow
 
 __all__ = ["ClosedLoop", "Mpc"]
 
@@ -133,24 +133,24 @@ class Mpc(planner.Mpc):
         *,
         tip: npt.ArrayLike | None = None,
         q0: JointValues | None = None,
-        speed: float = 0.5,
         duration: float | None = None,
         within: float | None = WITHIN,
-        profile: str = PROFILE,
         plant: simulation.Plant | Mapping[str, float] | None = None,
+        **approach: Unpack[ApproachHow],
     ) -> ClosedLoop:
-        """The simulated robot from rest at `q0` (zero) to `goal` at `speed` [rad/s]; a run that can be plotted and saved.
+        """The simulated robot from rest at `q0` (zero) to `goal` at `speed` [rad/s] (0.5); a run that can be plotted and saved.
 
         `goal` is a pose (n_p,) [rad or m], or by name of `robot.positions` (other joints stay, a base drifts), and so is
         `q0`; or `tip` (3,) [m], where the tip's origin shall be in the world. The run ends when every joint rests `within`
         [rad or m] of the goal, or after `duration` [s] (default: the way and 1 s). `profile` is "smooth",
         with bounded acceleration and jerk, "ruckig", the shortest time within the same bounds (extra ruckig), or "ramp", at
-        constant speed. `plant` is the robot where it differs from what the plan knows, a `Plant` or alpha by name.
+        constant speed; `acceleration` [rad/s²] and `jerk` [rad/s³] are its bounds (10 and 200 times the speed). `plant` is the
+        robot where it differs from what the plan knows, a `Plant` or alpha by name.
         """
+        expect_options("Mpc.run_to", approach, keywords("ApproachHow"))
         robot = self.problem.robot
         within = None if within is None else number("Mpc.run_to: within", within, 0.0)
         duration = None if duration is None else number("Mpc.run_to: duration", duration)
-        speed = number("Mpc.run_to: speed", speed)
         start = closed_start(robot, None if q0 is None else _pose(robot, "q0", q0), self.problem.alpha)
         check_goal(robot, start, "q0")
         if (goal is None) == (tip is None):
@@ -158,7 +158,7 @@ class Mpc(planner.Mpc):
         wanted = _goal(robot, goal) if tip is None else pose_at(robot, tip, start, self.problem.alpha, self._least())
         expect_motors(robot, wanted)
         check_goal(robot, wanted, "goal")
-        reference = goal_reference(robot, wanted, {"goal_speed": speed, "goal_profile": profile})
+        reference = goal_reference(robot, wanted, Approach(**approach))
         if plant is not None and not isinstance(plant, simulation.Plant):
             plant = simulation.Plant(alpha=robot.alpha.vector(plant, base=self.alpha))
         run = simulation.run_closed_loop(

@@ -36,6 +36,7 @@ class GenerateOptions(TypedDict, total=False):
     multiplier: str
     base_joint: str
     cuda: bool
+    single: bool
     frames: str | Sequence[str]
     clearance: bool
     pairs: str | Sequence[str]
@@ -59,6 +60,7 @@ class IdentifyHow(TypedDict, total=False):
     sort: bool
     cut: tuple[tuple[str, float, float], ...]
     drift: Mapping[str, float]
+    stretch: Mapping[str, float]
     cutoff: float | None
     trim: float
     bridge: float
@@ -101,6 +103,12 @@ class ExciteHow(TypedDict, total=False):
     table: float | None
     criterion: str
     clearance: float | None
+
+class ApproachHow(TypedDict, total=False):
+    speed: float
+    profile: str
+    acceleration: float | None
+    jerk: float | None
 
 class MpcHow(TypedDict, total=False):
     backend: Backend

@@ -30,6 +30,7 @@ KEYWORDS: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]]] = Mappi
     ),
     "TorqueHow": (("runtime.torques.settings:Settings",), {}),
     "ExciteHow": (("runtime.excite.excitation:Wishes",), {"acceleration": "npt.ArrayLike | None"}),
+    "ApproachHow": (("runtime.mpc.profile:Approach",), {}),
     "MpcHow": (("runtime.mpc.options:MpcOptions",), {}),
 })  # fmt: skip
 """By the name of the type: the dataclasses whose fields are keywords, and types of those that Python takes otherwise, or

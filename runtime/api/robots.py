@@ -56,13 +56,13 @@ def generate(
     - `base`, `tip`: link names; `hold`: joints welded at zero; `limits=True`: joints stop at their limits;
       `base_joint` "planar" (vertical), "floor" or "floating": the base moves
     - `symbolic`: what besides is a run-time parameter, of "mass", "com", "inertia", "origin"
-    - `friction_law`: of "asymmetric", "stribeck"; `springs`, `lever_springs`: joints with one; `wrench`: links
+    - `friction_law`: of "asymmetric", "stribeck", "dahl"; `springs`, `lever_springs`: joints with one; `wrench`: links
     - `close`: "LINK=LINK" or "LINK=LINK:hinge", loops; `passive`: joints without a motor
     - `contact_from_collision`: links that touch planes, or LINK=LINK each other; `ground`: height [m] of such a plane;
       `cone="exact"`: what sticks does not creep
     - `frames`: links beside the tips that `robot.frame_pose(p, "link")` and its like know, or "all"
     - `functions`: "default", "all", or names as `diffpbd info` lists them; `variants`: steps on maximal states
-    - `cuda=True`: for an NVIDIA GPU too
+    - `cuda=True`: for an NVIDIA GPU too; `single=True`: C in single precision too
     - `h`: default step [s]; `gravity` [m/s²] (3); `table` [m]: height that `excite` and `mpc` keep the arm above
 
     Needs the extra `codegen` and a C compiler. InputError for whatever is wrong about the description or an option.

@@ -100,7 +100,7 @@ def estimate_torque(
     settings = Settings(**how)
     made = filter_parts(
         recording.path, recording, Processing(cutoff=cutoff), breaks=recording.breaks, notes=recording.notes,
-        sound=recording.sound,
+        sound=recording.sound, whole=recording.whole,
     )  # fmt: skip
     parts = check_parts(robot, on_loops(robot, made, pose or {}), ())
     pressed = _forces(robot, log, recording, forces)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from typing import Any
 
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import Argument, InputError
 from diffpbd.runtime.base.names import near
 
 __all__ = ["Option", "expect", "option", "options_of"]
@@ -21,7 +21,8 @@ __all__ = ["Option", "expect", "option", "options_of"]
 class Option:
     """`help` says what it is; `flag` is its word on the command line where that is not its name; `choices` are its values;
     `span` both ends of a number, the lower one itself `open` or not; `unit` for a message. `parse` makes a value of what a
-    command line has, a ValueError refuses it; several words make one value where it is `many`.
+    command line has, a ValueError refuses it; several words make one value where it is `many`. `kind`: what a command line
+    takes it as, where nothing else says so.
     """
 
     help: str
@@ -33,6 +34,7 @@ class Option:
     metavar: str | None = None
     parse: Callable[[Any], Any] | None = None
     many: bool = False
+    kind: Any = None
 
     def word(self, name: str) -> str:
         """The option of a field."""
@@ -57,12 +59,14 @@ def options_of(
 def expect(record: Any) -> None:
     """Refuses a value that is none of the choices, or a number outside of its span."""
     for field, own in options_of(record):
-        value, word = getattr(record, field.name), own.word(field.name)
+        value, word = getattr(record, field.name), Argument(field.name, own.word(field.name))
         if own.choices and value is not None:
             for one in (value,) if isinstance(value, str) or not isinstance(value, Sequence) else value:
-                if one not in own.choices:
+                if str(one) not in own.choices:
                     said = f"{word}: expected {' or '.join(own.choices)}, found {one!r}. {near(str(one), own.choices)}"
                     raise InputError(said.rstrip())
-        elif own.span and value is not None and not own.span[0] <= value <= own.span[1]:  # NaN too
+        elif own.span and value is not None:
             low, high = own.span
-            raise InputError(f"{word}: expected {low:g} to {high:g}{own.unit and f' {own.unit}'}, found {value:g}.")
+            if not low <= value <= high or (own.open and value == low):  # NaN too
+                above = f"above {low:g}, up to {high:g}" if own.open else f"{low:g} to {high:g}"
+                raise InputError(f"{word}: expected {above}{own.unit and f' {own.unit}'}, found {value:g}.")

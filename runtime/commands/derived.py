@@ -3,40 +3,52 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
 import click
 
 from diffpbd.runtime.base.options import Option, options_of
-from diffpbd.runtime.commands.numbers import Real
+from diffpbd.runtime.commands.numbers import Real, Whole
 
-__all__ = ["job", "made_of"]
+__all__ = ["job", "made_of", "options"]
 
 
-def job(name: str, record: Any, *more: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Hands a command a `record` as one argument `name`, of the options that it declares; `more` are those of fields that it
-    does not."""
+def job(name: str, record: Any, but: Collection[str] = ()) -> Callable[[Any], Any]:
+    """Hands a command a `record` as one argument `name`, of the options that it declares, except those of some fields."""
+    names = [field.name for field, _ in options_of(record) if field.name not in but]
 
     def decorate(function: Callable[..., Any]) -> Any:
         @functools.wraps(function)
         def call(**words: Any) -> Any:
-            own = {field: words.pop(field.name) for field in fields(record) if field.name in words}
+            own = {field: words.pop(field.name) for field in fields(record) if field.name in names}
             given = {f.name: value for f, value in own.items() if value is not None or f.default_factory is MISSING}
             return function(**words, **{name: record(**given)})
 
-        wrapped: Any = call
-        for one in reversed((*made_of(record), *more)):
-            wrapped = one(wrapped)
-        return wrapped
+        return options(record, names)(call)
 
     return decorate
 
 
-def made_of(record: Any, table: Mapping[str, Option] | None = None) -> Iterator[Callable[[Any], Any]]:
+def options(record: Any, only: Collection[str] | None = None) -> Callable[[Any], Any]:
+    """The options of a dataclass one by one, or of some of its fields."""
+
+    def decorate(function: Any) -> Any:
+        for one in reversed(list(made_of(record, only=only))):
+            function = one(function)
+        return function
+
+    return decorate
+
+
+def made_of(
+    record: Any, table: Mapping[str, Option] | None = None, only: Collection[str] | None = None
+) -> Iterator[Callable[[Any], Any]]:
     """The options of a dataclass; those of a `table` have no defaults, so that what is not given is told apart."""
     for field, own in options_of(record, table):
+        if only is not None and field.name not in only:
+            continue
         flag = own.flag or own.word(field.name)
         yield click.option(flag, field.name, help=own.help, metavar=own.metavar, **_kind(field, own, table is not None))
 
@@ -56,11 +68,18 @@ def _kind(field: Field[Any], own: Option, unset: bool) -> dict[str, Any]:
                 raise click.BadParameter(str(error)) from None
 
         found: dict[str, Any] = {"callback": read, "multiple": own.many}
+        if "/" in own.flag:
+            return {**found, "is_flag": True, "default": False}
         return found if own.many else {**found, "default": default}
+    if own.kind is not None:
+        return {"type": own.kind, "default": default}
     if kind.startswith("bool"):
         return {"is_flag": True, "default": default if unset or "None" in kind else bool(default)}
     if choices:
         return {"type": click.Choice(choices), "default": default}
-    if own.span is not None and unset:  # else the record itself refuses what is outside
-        return {"type": Real(*own.span, min_open=own.open), "default": default}
-    return {"type": {"int": int, "float": float}.get(kind.split(" ")[0], str), "default": default}
+    if own.span is not None:
+        whole = kind.startswith("int")
+        number = Whole(int(own.span[0]), int(own.span[1])) if whole else Real(*own.span, min_open=own.open)
+        return {"type": number, "default": default}
+    required = not unset and field.default is MISSING and field.default_factory is MISSING
+    return {"type": {"int": int, "float": float}.get(kind.split(" ")[0], str), "default": default, "required": required}

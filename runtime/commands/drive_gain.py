@@ -44,7 +44,7 @@ def command(robot: str, logs: tuple[str, ...], loaded: tuple[str, ...], payload:
     if not isinstance(data, dict):
         raise InputError(f'--payload: expected an object such as {{"mass": 2, "com.z": 0.05}}, found {data!r}.')
     known = {f"payload.{name.removeprefix('payload.')}": value for name, value in data.items()}
-    reading = words.reading([*logs, *loaded])
+    reading = words.reading_of([*logs, *loaded])
     signless = replace(reading, accept=(*reading.accept, "sign", "swapped"))  # a drive may be wired the other way round
     wanted = Wanted(signless, words.processing())
     free, carrying = (read_recordings(opened, paths, wanted)[0] for paths in (logs, loaded))

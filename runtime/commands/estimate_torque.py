@@ -11,15 +11,15 @@ import numpy as np
 
 from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.base.live import Loop, Watch, live_line
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.locate import open_robot, robot_files
-from diffpbd.runtime.commands.mending_options import MendWords, mending_options
-from diffpbd.runtime.commands.numbers import RATE
-from diffpbd.runtime.commands.options import live_option, named_values, plot_option, pose_option
+from diffpbd.runtime.commands.mending_options import ReadWords
+from diffpbd.runtime.commands.options import live_option, named_values, plot_option, pose_field
 from diffpbd.runtime.commands.results import finish, json_option, note, said
 from diffpbd.runtime.logs.checked import check_parts, read_whole
 from diffpbd.runtime.logs.closed_samples import on_loops
-from diffpbd.runtime.logs.csv import Log, read_column_map, write_log
+from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts
 from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.model.robot import Robot
@@ -36,44 +36,33 @@ LAG_SAID = 0.25
 """[1] Lag of the recorded rates behind the positions, as part of a step, from which it is said."""
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Words(ReadWords):
+    """How the log is read, and files."""
+
+    rates: str = option(
+        "The log's dq columns, or central differences of the filtered positions.", "recorded",
+        choices=("recorded", "positions"),
+    )  # fmt: skip
+    params: str | None = option("Values of alpha by name, such as params.json of identify.", None, metavar="FILE")
+    cutoff: float = option("Of the low-pass filter of the log (5); 0: none.", 5.0, metavar="HZ")
+    torque: str = option(
+        "Written as tau: what the sensor reads, or the joint's true torque (without torque_offset).", "sensor",
+        choices=("sensor", "joint"),
+    )  # fmt: skip
+    pose: tuple[str, ...] = pose_field()
+    out: str = option("The log to write (.gz allowed).", metavar="TORQUES.csv")
+
+
 @click.command("estimate-torque", context_settings={"show_default": True})
 @click.argument("robot")
 @click.argument("log", metavar="LOG")
 @job("settings", Settings)
-@click.option(
-    "--rates",
-    type=click.Choice(["recorded", "positions"]),
-    default="recorded",
-    show_default=True,
-    help="The log's dq columns, or central differences of the filtered positions.",
-)
-@click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
-@click.option(
-    "--rate",
-    type=RATE,
-    metavar="HZ",
-    help="Of a log without time, or for even steps in place of stamps.",
-)
-@click.option("--cutoff", type=float, default=5.0, metavar="HZ", help="Of the low-pass filter of the log (5); 0: none.")
-@click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
-@mending_options
-@click.option(
-    "--torque",
-    type=click.Choice(["sensor", "joint"]),
-    default="sensor",
-    show_default=True,
-    help="Written as tau: what the sensor reads, or the joint's true torque (without torque_offset).",
-)
-@pose_option
-@click.option("--out", required=True, metavar="TORQUES.csv", help="The log to write (.gz allowed).")
+@job("words", _Words)
 @json_option
 @plot_option("Estimated and recorded torques.")
 @live_option
-def command(
-    robot: str, log: str, settings: Settings, rates: str, params: str | None, rate: float | None, cutoff: float,
-    column_map: str | None,
-    torque: str, pose: tuple[str, ...], out: str, plot: str | None, live: bool, mends: MendWords,
-) -> None:  # fmt: skip
+def command(robot: str, log: str, settings: Settings, words: _Words, plot: str | None, live: bool) -> None:
     """Estimate the joint torques [N·m or N] of the generated ROBOT from a recorded motion.
 
     A window of N steps starts at a recorded state; its torques minimise the weighted squared differences of joint positions
@@ -89,22 +78,23 @@ def command(
     time. Recorded tau_ columns, if there are any, are compared with the estimate.
     """
     distinct(
-        [("--out", out), ("--plot", plot)],
-        [("LOG", log), ("--map", column_map), ("--params", params), *robot_files(robot)],
+        [("--out", words.out), ("--plot", plot)],
+        [("LOG", log), ("--map", words.column_map), ("--params", words.params), *robot_files(robot)],
     )
     loaded, loss = open_robot(robot), settings.loss
-    alpha = loaded.alpha.vector(params)
-    start_pose = named_values("--pose", pose, "j2=-1.2")
-    reading = _reading(rate, column_map, mends, rates)
-    parts, recorded = _read(loaded, log, reading, Processing(cutoff=cutoff or None), start_pose)
+    alpha = loaded.alpha.vector(words.params)
+    start_pose = named_values("--pose", words.pose, "j2=-1.2")
+    derived = words.rates == "positions"  # rates that are not used are not held against the positions
+    reading = words.reading(*(("rates", "lag", "frozen") if derived else ()))
+    parts, recorded = _read(loaded, log, reading, Processing(cutoff=words.cutoff or None), start_pose)
     lag = max((rate_lag(part) for part in parts), key=abs)
-    if rates == "positions":
+    if derived:
         parts = [dataclasses.replace(p, dq=np.gradient(p.q, 1.0 / p.rate, axis=0)) for p in parts]
     elif loss == NODES or settings.lambdas[0] == 0.0:
         lag = 0.0
     for part in parts:  # before any work
         check_motion(loaded, part.p, part.dq, 2 if loss == NODES else settings.horizon, part.name)
-    forces = forces_in(log, loaded, rate, reading.columns) if loaded.manifest.robot.contacts else None
+    forces = forces_in(log, loaded, words.rate, reading.columns) if loaded.manifest.robot.contacts else None
     loop = Loop(sum(len(part.q) - 1 for part in parts), "step")
     with live_line(loop, wanted=live and loss != NODES) as shown:
         say = None if shown and sys.stdout.isatty() else note
@@ -118,13 +108,13 @@ def command(
         from diffpbd.runtime.reproduce.torque_plots import plot_estimate
 
         plot_estimate(plot, loaded, parts if recorded else None, found, f"{loaded.name}: torques by {loss}")
-    write_log(out, _log(loaded, found, torque))  # after the picture, which fails without matplotlib
+    write_log(words.out, _log(loaded, found, words.torque))  # after the picture, which fails without matplotlib
     said(_summary(loaded, settings, parts, found, recorded))
     if settings.optimizer == "adam" and say is None and (more := unlike_published(loaded)):
         note(f"note: {more}")
-    if rates == "recorded" and abs(lag) > LAG_SAID / parts[0].rate:
+    if not derived and abs(lag) > LAG_SAID / parts[0].rate:
         note(_late(lag))
-    finish(_facts(loaded, settings, parts, found, recorded), out, plot)
+    finish(_facts(loaded, settings, parts, found, recorded), words.out, plot)
 
 
 def _late(lag: float) -> str:
@@ -134,19 +124,14 @@ def _late(lag: float) -> str:
     )
 
 
-def _reading(rate: float | None, column_map: str | None, mends: MendWords, rates: str) -> Reading:
-    """Rates that are not used are not held against the positions."""
-    accept = (*mends.accepted(), *(("rates", "lag", "frozen") if rates == "positions" else ()))
-    columns = {} if column_map is None else read_column_map(column_map)
-    return Reading(rate, columns, mending=mends.mending(), accept=accept)
-
-
 def _read(
     robot: Robot, path: str, reading: Reading, processing: Processing, pose: dict[str, float]
 ) -> tuple[list[Samples], bool]:
     """The filtered parts of the log between its gaps, and whether it has torques."""
     found = read_whole(path, robot, reading)
-    parts = filter_parts(path, found, processing, breaks=found.breaks, notes=found.notes, sound=found.sound)
+    parts = filter_parts(
+        path, found, processing, breaks=found.breaks, notes=found.notes, sound=found.sound, whole=found.whole
+    )
     return check_parts(robot, on_loops(robot, parts, pose), reading.accept), found.tau is not None
 
 

@@ -15,8 +15,7 @@ from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.base.names import hint
 from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.locate import open_robot, robot_files
-from diffpbd.runtime.commands.numbers import HEIGHT
-from diffpbd.runtime.commands.options import clearance_option, plot_option
+from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.commands.results import json_option, note, result
 from diffpbd.runtime.excite.excitation import Excitation, Wishes, excite
 from diffpbd.runtime.logs.csv import Log, write_log
@@ -34,27 +33,15 @@ __all__ = ["accelerations", "command", "summary"]
 @click.argument("robot")
 @job("wishes", Wishes)
 @click.option(
-    "--min-tip-height", type=HEIGHT, metavar="M", help="Least height of the tip, along -gravity in the world frame."
-)
-@click.option(
-    "--table",
-    type=HEIGHT,
-    metavar="M",
-    help="A plane at this height that links' centres of mass and the tip stay above (default: over the recipe's table by what "
-    "`run` keeps).",
-)
-@click.option(
     "--max-acceleration", metavar="A", help="Of all joints [rad/s² or m/s²], or JOINT=A,… of some; without: any."
 )
-@clearance_option(KEPT)
 @click.option("--params", metavar="FILE", help="Values of alpha that torques are predicted with, such as a payload.")
 @click.option("--out", required=True, metavar="TRAJ.csv", help="The motion to write (.gz allowed).")
 @json_option
 @plot_option("Positions, and speeds, torques and tip height against their limits.")
 def command(
-    robot: str, wishes: Wishes, min_tip_height: float | None, max_acceleration: str | None, params: str | None, out: str,
-    plot: str | None,
-) -> None:  # fmt: skip
+    robot: str, wishes: Wishes, max_acceleration: str | None, params: str | None, out: str, plot: str | None
+) -> None:
     """Find a periodic motion of ROBOT that starts and ends at rest and makes its inertial parameters identifiable.
 
     It minimises the condition number of the base regressor, or maximises the determinant of its information (log-det), within
@@ -73,7 +60,7 @@ def command(
         table = loaded.manifest.recipe.table + RADIUS
         note(f"note: the recipe's table: centres of mass and tip stay above {table:g} m.")
     least = least_distance(loaded, wishes.clearance, KEPT)
-    wishes = replace(wishes, least_height=min_tip_height, acceleration=bounds, table=table, clearance=least)
+    wishes = replace(wishes, acceleration=bounds, table=table, clearance=least)
     with progress() as say:
         found = excite(loaded, wishes, loaded.alpha.vector(params), say)
     if plot is not None:

@@ -11,12 +11,13 @@ from click.core import ParameterSource
 
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import distinct
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.identify_outputs import Outputs
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.log_options import LogWords, log_options
 from diffpbd.runtime.commands.numbers import COUNT
-from diffpbd.runtime.commands.options import grouped, named_values, plot_option, pose_option
+from diffpbd.runtime.commands.options import named_values, pose_field
 from diffpbd.runtime.commands.progress import progress
 from diffpbd.runtime.commands.results import json_option
 from diffpbd.runtime.commands.results import result as tell
@@ -71,12 +72,14 @@ class _ManyValidationLogs(click.Command):
 class _Aim:
     """What is fitted, to what, and from where."""
 
-    fit: str | None
-    fix: tuple[str, ...]
-    validate: tuple[str, ...]
-    split: float | None
-    params: str | None
-    pose: tuple[str, ...]
+    fit: str | None = option("Such as friction,spring; see above.", None, metavar="LIST")
+    fix: tuple[str, ...] = option(
+        "Fix an entry of alpha at a value, even if --fit names it; repeatable.", (), metavar="NAME=VALUE", many=True
+    )
+    validate: tuple[str, ...] = option("Logs to test on, up to the next option.", (), metavar="LOG...", many=True)
+    split: float | None = option("Fit on this first share of each LOG, test on the rest.", None, metavar="SHARE")
+    params: str | None = option("Values of the other entries of alpha, and the start.", None, metavar="FILE")
+    pose: tuple[str, ...] = pose_field()
 
     @property
     def names(self) -> list[str]:
@@ -95,10 +98,17 @@ class _Aim:
 class _How:
     """What the settings need the robot for, and who works."""
 
-    unknown_torque: str | None
-    torque_sigma: str | None
-    jobs: int
-    scheduler: str | None
+    unknown_torque: str | None = option(
+        "Simultaneous: joints, or all, with unknown torque; readings of the others are exact.", None, metavar="JOINTS"
+    )
+    torque_sigma: str | None = option(
+        "Standard deviation of the torque readings [N·m or N], a number or JOINT=S,…; without it they are not used.", None,
+        metavar="S",
+    )  # fmt: skip
+    jobs: int = option("Processes for logs and starts (1).", 1, metavar="N", kind=COUNT)
+    scheduler: str | None = option(
+        "Dask scheduler whose workers share the files, instead of --jobs.", None, metavar="ADDRESS"
+    )
 
     def settings(self, given: Settings, robot: Robot, spread: Map) -> Settings:
         """The settings with the torques that are unknown."""
@@ -112,52 +122,12 @@ class _How:
 @click.command("identify", cls=_ManyValidationLogs)
 @click.argument("robot")
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
-@grouped(
-    "aim",
-    _Aim,
-    click.option("--fit", metavar="LIST", help="Such as friction,spring; see above."),
-    click.option(
-        "--fix",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="Fix an entry of alpha at a value, even if --fit names it; repeatable.",
-    ),
-    click.option("--validate", multiple=True, metavar="LOG...", help="Logs to test on, up to the next option."),
-    click.option("--split", type=float, metavar="SHARE", help="Fit on this first share of each LOG, test on the rest."),
-    click.option("--params", metavar="FILE", help="Values of the other entries of alpha, and the start."),
-    pose_option,
-)
+@job("aim", _Aim)
 @job("given", Settings)
-@grouped(
-    "how",
-    _How,
-    click.option(
-        "--unknown-torque",
-        metavar="JOINTS",
-        help="Simultaneous: joints, or all, with unknown torque; readings of the others are exact.",
-    ),
-    click.option(
-        "--torque-sigma",
-        metavar="S",
-        help="Standard deviation of the torque readings [N·m or N], a number or JOINT=S,…; without it they are not used.",
-    ),
-    click.option("--jobs", type=COUNT, default=1, metavar="N", help="Processes for logs and starts (1)."),
-    click.option(
-        "--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers share the files, instead of --jobs."
-    ),
-)
+@job("how", _How)
 @log_options
 @json_option
-@grouped(
-    "outputs",
-    Outputs,
-    click.option("--out", metavar="FILE.json", help="Writes the parameters, for --params of other commands."),
-    click.option("--report", metavar="OUT.html", help="Writes one self-contained page with tables and figures."),
-    click.option(
-        "--torques-out", metavar="FILE", help="Simultaneous: writes the estimated torques, CSV or NPZ by its ending."
-    ),
-    plot_option("Measured and predicted torques of a LOG of --validate, or else of the fit."),
-)
+@job("outputs", Outputs)
 def command(
     robot: str, logs: tuple[str, ...], aim: _Aim, given: Settings, how: _How, words: LogWords, outputs: Outputs
 ) -> None:  # fmt: skip
@@ -197,7 +167,7 @@ def command(
         if by_positions and source is ParameterSource.DEFAULT:
             processing = replace(processing, cutoff=None)
         wanted = Wanted(
-            words.reading([*logs, *aim.validate]),
+            words.reading_of([*logs, *aim.validate]),
             processing,
             aim.split,
             by_positions or settings.torques is not None,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from diffpbd.runtime.base.files import write_atomic
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.identify import Identification, write_torques
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.identification import page
@@ -18,10 +19,14 @@ __all__ = ["Outputs"]
 class Outputs:
     """Files to write."""
 
-    out: str | None
-    report: str | None
-    torques_out: str | None
-    plot: str | None
+    out: str | None = option("Writes the parameters, for --params of other commands.", None, metavar="FILE.json")
+    report: str | None = option("Writes one self-contained page with tables and figures.", None, metavar="OUT.html")
+    torques_out: str | None = option(
+        "Simultaneous: writes the estimated torques, CSV or NPZ by its ending.", None, metavar="FILE"
+    )
+    plot: str | None = option(
+        "Measured and predicted torques of a LOG of --validate, or else of the fit.", None, metavar="OUT.png"
+    )
 
     def named(self) -> list[tuple[str, str | None]]:
         """Each with its option."""

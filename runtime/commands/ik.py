@@ -14,8 +14,8 @@ from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import parse_json
 from diffpbd.runtime.commands.locate import open_robot, parse_state
 from diffpbd.runtime.commands.numbers import COUNT, Real
-from diffpbd.runtime.commands.options import NEAREST
 from diffpbd.runtime.commands.results import json_option, result
+from diffpbd.runtime.model.clearance import NEAREST
 from diffpbd.runtime.model.inverse_kinematics import STARTS, Ik, goal_of, not_reached, solve
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.tables import table

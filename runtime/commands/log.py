@@ -53,7 +53,7 @@ def command(
     read += [("--map", words.column_map), *(robot_files(robot) if robot is not None else [])]
     pictures = [_path(plot, k) for k in range(len(logs))] if plot is not None else []
     distinct([("--out", out), *(("--plot", path) for path in pictures)], read)
-    processing, reading = words.processing(), words.reading(logs)
+    processing, reading = words.processing(), words.reading_of(logs)
     opened = open_robot(robot) if robot is not None else None
     facts = opened.manifest.robot.joints if opened is not None else ()
     wanted = opened.joints if opened is not None else _joints(joints)
@@ -66,7 +66,7 @@ def command(
         told[name] = list(found.notes)
         tell(f"{name}: {len(found)} samples of {', '.join(found.joints)}", *(f"  {line}" for line in found.notes))
         refuse(path, [f for f in findings if f.kind == "time"], reading.accept)  # no filter has a sense then
-        own = filter_parts(name, found, processing, breaks=found.breaks)
+        own = filter_parts(name, found, processing, breaks=found.breaks, whole=found.whole)
         if opened is not None and sound(findings):
             more = examine_parts(opened, own)
             findings += more

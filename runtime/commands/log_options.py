@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-
-import click
 
 from diffpbd.runtime.base.options import option
 from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.mending_options import MendWords
-from diffpbd.runtime.commands.numbers import RATE
+from diffpbd.runtime.commands.mending_options import ReadWords
 
 if TYPE_CHECKING:
     from diffpbd.runtime.logs.processing import Processing
@@ -23,7 +20,7 @@ STILL = "still"
 
 
 @dataclass(frozen=True)
-class LogWords(MendWords):
+class LogWords(ReadWords):
     """The options as given."""
 
     cutoff: float = option("Of the low-pass filter (5); 0: none.", 5.0, metavar="HZ")
@@ -34,24 +31,18 @@ class LogWords(MendWords):
     bridge: float = option("Close gaps up to this long instead of splitting there.", 0.0, metavar="S")
     torque: str | None = option("The signal that is the joint torque, such as actual_effort.", None, metavar="FIELD")
     topic: str | None = option("The topic of a bag, where several name the joints.", None, metavar="NAME")
-    column_map: str | None = option("Renames columns of the logs.", None, flag="--map", metavar="FILE.json")
     rates: str = option(
         "The log's dq columns (default), or the derivative of the filtered positions.", "recorded",
         choices=("recorded", "positions"),
     )  # fmt: skip
-    rate: float | None = None
 
-    def reading(self, logs: Sequence[str] = ()) -> Reading:
-        """How files are read; reads that of --map. --cut names some of the `logs`."""
-        from diffpbd.runtime.logs.csv import read_column_map
+    def reading_of(self, logs: Sequence[str]) -> Reading:
+        """How files are read; --cut names some of the `logs`."""
         from diffpbd.runtime.logs.cutting import expect_files
-        from diffpbd.runtime.logs.recording import Reading
 
         if self.cut:
             expect_files(self.cut, logs)
-        columns = read_column_map(self.column_map) if self.column_map is not None else {}
-        mending = self.mending(derive=self.rates == "positions")
-        return Reading(self.rate, columns, self.torque, self.topic, mending, self.accepted())
+        return replace(self.reading(derive=self.rates == "positions"), torque=self.torque, topic=self.topic)
 
     def processing(self) -> Processing:
         """How they become samples."""
@@ -69,14 +60,5 @@ def _trim(text: str) -> float | str:
         raise ValueError(f"{text} is neither a number of seconds nor `{STILL}`.") from None
 
 
-log_options = job(
-    "words",
-    LogWords,
-    click.option(
-        "--rate",
-        type=RATE,
-        metavar="HZ",
-        help="Sampling rate of logs without time stamps, or to replace their stamps by even steps.",
-    ),
-)
+log_options = job("words", LogWords)
 """Hands a command `words`."""

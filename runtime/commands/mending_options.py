@@ -1,43 +1,63 @@
-"""Options of every command that takes recordings: what to put right in them, and which contradictions to go on with."""
+"""Options of every command that takes recordings: how they are read and put right, and which contradictions to accept."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 import click
 
 from diffpbd.runtime.base.options import option, options_of
-from diffpbd.runtime.commands.derived import job
+from diffpbd.runtime.commands.numbers import RATE
+from diffpbd.runtime.logs.csv import read_column_map
 from diffpbd.runtime.logs.findings import KINDS, expect_kinds
 from diffpbd.runtime.logs.mending import Mending
+from diffpbd.runtime.logs.recording import Reading
 
-__all__ = ["MendWords", "mending_options"]
+__all__ = ["FollowWords", "ReadWords"]
 
 
 @dataclass(frozen=True)
-class MendWords(Mending):
+class ReadWords(Mending):
     """What a command is told of its recordings."""
 
     accept: str | None = option(
         f"Accept these findings and continue, or all: {', '.join(KINDS)}.", None, metavar="KINDS"
     )
+    rate: float | None = option(
+        "Sampling rate of logs without time stamps, or to replace their stamps by even steps.",
+        None,
+        metavar="HZ",
+        kind=RATE,
+    )
+    column_map: str | None = option("Renames columns of the logs.", None, flag="--map", metavar="FILE.json")
 
     def mending(self, *, derive: bool = False) -> Mending:
         """What to put right; `derive`: rates come from the positions."""
         return Mending(**{f.name: getattr(self, f.name) for f in fields(Mending)} | {"derive": derive})
 
+    def columns(self) -> Mapping[str, str]:
+        """Columns of the logs by their names in the file of --map."""
+        return {} if self.column_map is None else read_column_map(self.column_map)
+
+    def reading(self, *more: str, derive: bool = False) -> Reading:
+        """How the logs are read; `more` kinds of findings to go on with."""
+        accept = (*expect_kinds(self.accept), *more)
+        return Reading(self.rate, self.columns(), mending=self.mending(derive=derive), accept=accept)
+
+
+@dataclass(frozen=True)
+class FollowWords(ReadWords):
+    """What a command is told of a log that an arm shall follow."""
+
+    bridge_jumps: bool = option(
+        "Cross jumps of LOG, and approach its first sample, at --goal-speed; without this they are errors.", False
+    )
+
     def expect_log(self, option: str) -> None:
         """Refuses words about a log where none is read: `option` reads it."""
-        untouched = MendWords()
-        for field, own in options_of(self):
+        untouched = FollowWords()
+        for field, own in options_of(untouched):
             if getattr(self, field.name) != getattr(untouched, field.name):
                 word = own.word(field.name)
                 raise click.UsageError(f"{word} is about a log; expected {option} with it (a goal is in rad and m).")
-
-    def accepted(self) -> tuple[str, ...]:
-        """Kinds of findings to go on with."""
-        return expect_kinds(self.accept)
-
-
-mending_options = job("mends", MendWords)
-"""Hands a command `mends`."""

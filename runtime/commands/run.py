@@ -12,26 +12,25 @@ from typing import Any
 import click
 
 from diffpbd.runtime.arms.attached import Attached, kind_of, strange
-from diffpbd.runtime.arms.ros2.run import options as ros2_options
+from diffpbd.runtime.arms.attached import options as arms_options
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.base.live import live_line
+from diffpbd.runtime.base.options import option
+from diffpbd.runtime.commands.derived import job
+from diffpbd.runtime.commands.derived import options as derived
 from diffpbd.runtime.commands.locate import open_manifest, open_robot, robot_files, state_file
-from diffpbd.runtime.commands.mending_options import MendWords, mending_options
-from diffpbd.runtime.commands.numbers import DURATION, PORT, SPEED, Real, Whole
+from diffpbd.runtime.commands.mending_options import FollowWords
+from diffpbd.runtime.commands.numbers import DURATION, PORT, Real, Whole
 from diffpbd.runtime.commands.options import (
-    distances_options,
     given,
-    goal_options,
     live_option,
     plot_option,
 )
 from diffpbd.runtime.commands.results import finish, json_option, note, said
-from diffpbd.runtime.commands.run_laws import configured
+from diffpbd.runtime.commands.run_laws import PLANNED, configured
 from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.folder.finish import complete, is_quick
-from diffpbd.runtime.logs.csv import read_column_map
-from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.loop.recorder import Recorder, configuration_file
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.replay import read_run, replay
@@ -39,6 +38,8 @@ from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.status import RunStatus
 from diffpbd.runtime.loop.stopping import Reason, Report, StopRequest
 from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.mpc.options import MpcOptions
+from diffpbd.runtime.mpc.profile import FASTEST, Approach
 from diffpbd.runtime.report.figures import new_figure
 
 __all__ = ["command"]
@@ -48,6 +49,14 @@ JSON_OPTIONS = ("goal", "weights", "stiffness", "damping", "tip-offset", "tip-st
 """Those that take JSON or a file of it."""
 LONGEST_RAMP = 60.0  # s
 FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
+
+
+@dataclasses.dataclass(frozen=True)
+class _Approach(Approach):
+    speed: float = option(
+        "Speed towards the goal [rad/s], cartesian [m/s]; towards the first sample of LOG, and over its jumps.", 0.2,
+        flag="--goal-speed", span=(0.0, FASTEST), open=True, unit="rad/s",
+    )  # fmt: skip
 
 
 @click.command("run", context_settings={"show_default": True})
@@ -66,7 +75,7 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 )  # fmt: skip
 @click.option("--host", metavar="ADDRESS", help="A Franka arm's address (default: FR3_HOST).")
 @click.option("--sim", is_flag=True, help="A simulated robot, in a process of its own.")
-@ros2_options
+@arms_options
 @click.option("--master", metavar="URI", help="The robot's ROS master (default: ROS_MASTER_URI).")
 @click.option("--from", "source", metavar="LOG", help="With --transport replay: the log to replay.")
 @click.option(
@@ -85,24 +94,13 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--set-load", is_flag=True, help="Franka: tell the robot the payload of --params.")
 @click.option("--goal", metavar="JSON", help="Impedance, mpc: goal [rad] by joint; others stay where they start.")
-@click.option(
-    "--goal-speed", type=SPEED, default=0.2, help="Impedance, mpc: speed towards the goal [rad/s]; cartesian: [m/s]."
-)
-@goal_options
+@derived(_Approach)
 @click.option("--reference", metavar="LOG", help="MPC, track: q_ and dq_ columns to follow.")
-@click.option(
-    "--bridge-jumps", is_flag=True, help="MPC, track: cross jumps of LOG, and approach its start, at --goal-speed."
-)
 @click.option("--horizon", type=Whole(1, 50), default=20, help="MPC: steps of one tick planned ahead.")
 @click.option(
     "--weights", metavar="JSON", help='MPC: cost, such as {"p": 1, "pd": 0.02, "u": 0, "du": 2e-7, "end": 1}.'
 )
-@click.option("--delay", type=Whole(0, 10), default=0, help="MPC: ticks until a command acts.")
-@click.option(
-    "--disturbance/--no-disturbance",
-    default=False,
-    help="MPC: compensate joint torques estimated by a disturbance observer.",
-)
+@derived(MpcOptions, only=PLANNED)
 @click.option("--stiffness", metavar="JSON", help="Impedance: [N·m/rad], a list or by joint.")
 @click.option("--damping", metavar="JSON", help="Impedance and gravity: [N·m·s/rad], a list or by joint.")
 @click.option("--net-torque-map", metavar="FILE", help="Impedance: a map of `diffpbd net-torque-map` (.json) to add.")
@@ -125,7 +123,6 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
     "--table", type=Real(-FURTHEST_TABLE, FURTHEST_TABLE), metavar="Z",
     help="The arm stays above this height [m] over the description's root link (default: the recipe's, if it has one).",
 )  # fmt: skip
-@distances_options
 @click.option(
     "--ramp", type=Real(0, LONGEST_RAMP), default=1.0, help="Seconds over which the controller's torque is faded in."
 )
@@ -138,13 +135,12 @@ FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
     "--robot-node", metavar="NAME", help="Who must listen (default: who publishes the joint states); ROS 2: any."
 )
 @click.option("--view", is_flag=True, help="Serve a page with the arm on 127.0.0.1.")
-@click.option("--map", "column_map", metavar="FILE.json", help="MPC, track: renames columns of --reference LOG.")
-@mending_options
+@job("words", FollowWords, but=("rate",))
 @plot_option("From the log of --log or --from: positions, torques and how punctual the ticks were.")
 @json_option
 @live_option
 @click.option("--view-port", type=PORT, default=8080, help="Port of the page.")
-def command(robot: str, mends: MendWords, **options: Any) -> None:
+def command(robot: str, words: FollowWords, **options: Any) -> None:
     """Run a controller on an arm, safely; ROBOT is the generated robot of that arm: a Baxter's, a Franka Research 3, or with
     --ros2 any arm with an effort interface.
 
@@ -153,12 +149,8 @@ def command(robot: str, mends: MendWords, **options: Any) -> None:
     --transport replay a log of a run is fed through the same controller, and the commands are compared bit for bit.
     """
     if not options["reference"]:
-        mends.expect_log("--reference LOG")
-        if options["column_map"]:
-            raise click.UsageError("--map renames columns of a log; expected --reference LOG with it.")
-        if options["bridge_jumps"]:
-            raise click.UsageError("--bridge-jumps goes over jumps of a log; expected --reference LOG with it.")
-    _check_files(robot, options)
+        words.expect_log("--reference LOG")
+    _check_files(robot, words, options)
     _in_full(robot)
     generated = open_robot(robot)
     if options["transport"] == "replay":
@@ -182,9 +174,7 @@ def command(robot: str, mends: MendWords, **options: Any) -> None:
             f"--{name.replace('_', '-')} is for {title}; {generated.name} is driven as {kind.title}."
         )
     kind.expect(options, told)
-    columns = {} if options["column_map"] is None else read_column_map(options["column_map"])
-    reading = Reading(None, columns, mending=mends.mending(), accept=mends.accepted())
-    configuration = configured(generated, options, reading)
+    configuration = configured(generated, options, words)
     with kind.attach(generated, configuration, options) as attached:
         attached.configuration.check_goals(generated)
         report = _run(attached, generated, options)
@@ -204,12 +194,12 @@ def _in_full(robot: str) -> None:
         complete(folder, manifest.library)
 
 
-def _check_files(robot: str, options: dict[str, Any]) -> None:
+def _check_files(robot: str, words: FollowWords, options: dict[str, Any]) -> None:
     """Before anything moves: no output overwrites an input, and a picture can be drawn."""
     log, source, plot = (options[name] for name in ("log", "source", "plot"))
     written = [("--log", log), ("--log's configuration", log and configuration_file(log)), ("--plot", plot)]
     read = [(f"--{key}", options[key.replace("-", "_")]) for key in ("params", "reference", "net-torque-map")]
-    read += [("--map", options["column_map"])]
+    read += [("--map", words.column_map)]
     read += [(f"--{key}", state_file(options[key.replace("-", "_")])) for key in JSON_OPTIONS]
     read += [("--from", source), ("--from's configuration", source and configuration_file(source))]
     distinct(written, [*read, *robot_files(robot)])

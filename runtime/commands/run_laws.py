@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 import click
@@ -14,22 +15,25 @@ from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import parse_json, read_json
 from diffpbd.runtime.commands.locate import parse_state
+from diffpbd.runtime.commands.mending_options import FollowWords
 from diffpbd.runtime.commands.mpc import parse_weights
-from diffpbd.runtime.commands.options import asked_apart
 from diffpbd.runtime.control.gravity import GravityOwner, GravitySettings, check_gravity
 from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.interface.controller import Mode
-from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.loop.configuration import Configuration, has_spring, limits_of
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.run import SUPPRESS_PERIOD
 from diffpbd.runtime.loop.supervisor import Settings
 from diffpbd.runtime.model.clearance import least_distance
 from diffpbd.runtime.model.robot import Robot
-from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
+from diffpbd.runtime.mpc.options import MpcOptions
+from diffpbd.runtime.mpc.profile import Approach
 from diffpbd.runtime.mpc.reference_check import check_goal, read_reference
 
-__all__ = ["configured"]
+__all__ = ["PLANNED", "configured"]
+
+PLANNED = ("delay", "disturbance", "clearance", "clearance_price", "clearance_hard")
+"""What `MpcOptions` of a run are asked for: a tick's time is that of the arm."""
 
 TIP_STIFFNESS = (200.0, 200.0, 200.0, 5.0, 5.0, 5.0)  # N/m and N·m/rad
 TIP_DAMPING = 0.7  # of critical
@@ -43,8 +47,10 @@ LEAD_DAMPING = 0.2
 """Share of the usual damping that the gravity controller keeps, so that a led arm does not coast."""
 
 
-def configured(robot: Robot, options: Mapping[str, Any], reading: Reading) -> Configuration:
-    """The configuration of a run of the generated robot; `reading` says how to read the log of --reference."""
+def configured(robot: Robot, options: Mapping[str, Any], words: FollowWords) -> Configuration:
+    """The configuration of a run of the generated robot; `words` say how to read the log of --reference."""
+    for record, names in ((Approach, [field.name for field in fields(Approach)]), (MpcOptions, PLANNED)):
+        record(**{name: options[name] for name in names})  # refuses numbers out of range
     if options["disturbance"] and options["controller"] != "mpc":
         raise click.UsageError(f"--disturbance is for --controller mpc, found --controller {options['controller']}.")
     if (options.get("clearance_price") or options.get("clearance_hard")) and options["controller"] != "mpc":
@@ -74,7 +80,7 @@ def configured(robot: Robot, options: Mapping[str, Any], reading: Reading) -> Co
         stiffness = _gains(robot, options["stiffness"], "--stiffness", stiffnesses)
         controller |= {
             "stiffness": stiffness.tolist(), "damping": damping.tolist(),
-            "goal": _goal(robot, options["goal"]), "goal_speed": options["goal_speed"], **_profile(options),
+            "goal": _goal(robot, options["goal"]), "goal_speed": options["speed"], **_profile(options),
         }  # fmt: skip
         controller |= _net_torque(options)
     elif options["controller"] == "cartesian":
@@ -82,9 +88,9 @@ def configured(robot: Robot, options: Mapping[str, Any], reading: Reading) -> Co
         controller |= _cartesian(options, posture.tolist(), damping.tolist())
     elif options["controller"] == "track":
         stiffness = _gains(robot, options["stiffness"], "--stiffness", stiffnesses)
-        controller |= {"stiffness": stiffness.tolist(), "damping": damping.tolist(), **_track(robot, options, reading)}
+        controller |= {"stiffness": stiffness.tolist(), "damping": damping.tolist(), **_track(robot, options, words)}
     elif options["controller"] == "mpc":
-        controller |= _mpc(robot, options, reading)
+        controller |= _mpc(robot, options, words)
     elif options["controller"] == "program":
         if not options["program"]:
             raise click.UsageError("--controller program needs --program COMMAND.")
@@ -100,29 +106,28 @@ def configured(robot: Robot, options: Mapping[str, Any], reading: Reading) -> Co
     )  # fmt: skip
 
 
-def _mpc(robot: Robot, options: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
+def _mpc(robot: Robot, options: Mapping[str, Any], words: FollowWords) -> dict[str, Any]:
     """Settings of the mpc controller."""
     if options["reference"] and options["goal"]:
         raise click.UsageError("--reference and --goal are two references; expected one.")
     settings: dict[str, Any] = {
-        "horizon": options["horizon"], "delay": options["delay"], "goal_speed": options["goal_speed"],
-        **_profile(options),
+        "horizon": options["horizon"], "goal_speed": options["speed"], **_profile(options),
         "weights": None if options["weights"] is None else parse_weights(options["weights"]),
         "goal": None if options["reference"] else _goal(robot, options["goal"]), "reference": None,
-        "disturbance": TIME_CONSTANT if options["disturbance"] else None, **asked_apart(options),
+        **{name: options[name] for name in PLANNED},
     }  # fmt: skip
-    return settings | (_reference(robot, options, reading) if options["reference"] else {})
+    return settings | (_reference(robot, options, words) if options["reference"] else {})
 
 
 def _profile(options: Mapping[str, Any]) -> dict[str, Any]:
     """How a goal is approached."""
-    return {name: options[name] for name in ("goal_profile", "goal_acceleration", "goal_jerk")}
+    return {f"goal_{name}": options[name] for name in ("profile", "acceleration", "jerk")}
 
 
-def _reference(robot: Robot, options: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
+def _reference(robot: Robot, options: Mapping[str, Any], words: FollowWords) -> dict[str, Any]:
     """The samples of --reference, and how far from the first one the arm may start."""
     found, notes = read_reference(
-        options["reference"], robot, reading, options["goal_speed"], bridge=options["bridge_jumps"]
+        options["reference"], robot, words.reading(), options["speed"], bridge=words.bridge_jumps
     )
     for note in notes:
         click.echo(note)
@@ -130,11 +135,11 @@ def _reference(robot: Robot, options: Mapping[str, Any], reading: Reading) -> di
     return {"reference": samples, "reach": None if np.isinf(found.reach) else found.reach}
 
 
-def _track(robot: Robot, options: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
+def _track(robot: Robot, options: Mapping[str, Any], words: FollowWords) -> dict[str, Any]:
     """Settings of the track controller beside its gains."""
     if not options["reference"]:
         raise click.UsageError("--controller track needs --reference LOG, such as the motion of `diffpbd excite`.")
-    return {"goal_speed": options["goal_speed"], **_reference(robot, options, reading)}
+    return {"goal_speed": options["speed"], **_reference(robot, options, words)}
 
 
 def _gains(robot: Robot, text: str | None, option: str, default: FloatArray) -> FloatArray:
@@ -163,7 +168,7 @@ def _cartesian(options: Mapping[str, Any], stiffness: Sequence[float], damping: 
     return {
         "stiffness": _numbers(options["tip_stiffness"], "--tip-stiffness", TIP_STIFFNESS),
         "offset": _numbers(options["tip_offset"], "--tip-offset", (0.0, 0.0, 0.0)),
-        "damping_ratio": TIP_DAMPING, "speed": options["goal_speed"], "damping": list(damping),
+        "damping_ratio": TIP_DAMPING, "speed": options["speed"], "damping": list(damping),
         "posture": [POSTURE * value for value in stiffness], **_profile(options),
     }  # fmt: skip
 

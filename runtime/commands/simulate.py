@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import click
@@ -9,7 +10,9 @@ import numpy as np
 
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import Named, distinct
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.quaternions import with_turn
+from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.motion import expect_meshes, filmed, played, reported
 from diffpbd.runtime.commands.numbers import RATE
@@ -32,31 +35,33 @@ STILL = 1e-12
 """Kinetic energy that changes by less than this share of all energy is rounding, of which no other is a percentage."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Words:
+    """What is simulated, and files."""
+
+    duration: float | None = option("Default: 1 s, or the length of a torque log.", None, metavar="S")
+    h: float | None = option("Step (default: the recipe's).", None, metavar="S")
+    q0: str | None = option("Start: a list, an object of joint names, or a file; default zero.", None, metavar="JSON")
+    dq0: str | None = option("Start rates, as --q0.", None, metavar="JSON")
+    torque: str = option("Torque held during each step.", "zero", metavar="zero|gravity|LOG")
+    rate: float | None = option(
+        "Sampling rate of a LOG without time stamps, or to replace its stamps by even steps.",
+        None,
+        metavar="HZ",
+        kind=RATE,
+    )
+    column_map: str | None = option("Renames columns of LOG.", None, flag="--map", metavar="FILE.json")
+    order: str = option("Order of the step. 4: Suzuki; 6: extrapolation; without friction.", "2", choices=tuple(ORDERS))
+    maximal: bool = option("Simulate in maximal coordinates, with joint gaps.", False)
+    integrator: str | None = option("With --maximal.", None, choices=("variational", "paper"))
+    solver: str | None = option("With --maximal.", None, choices=("direct", "gauss_seidel", "jacobi"))
+    params: str | None = option("Values of alpha by name, such as params.json of identify.", None, metavar="FILE")
+    out: str = option("The log to write (.gz allowed).", metavar="RUN.csv")
+
+
 @click.command("simulate")
 @click.argument("robot")
-@click.option("--duration", type=float, metavar="S", help="Default: 1 s, or the length of a torque log.")
-@click.option("--h", type=float, metavar="S", help="Step (default: the recipe's).")
-@click.option("--q0", metavar="JSON", help="Start: a list, an object of joint names, or a file; default zero.")
-@click.option("--dq0", metavar="JSON", help="Start rates, as --q0.")
-@click.option("--torque", default="zero", metavar="zero|gravity|LOG", help="Torque held during each step.")
-@click.option(
-    "--rate",
-    type=RATE,
-    metavar="HZ",
-    help="Sampling rate of a LOG without time stamps, or to replace its stamps by even steps.",
-)
-@click.option("--map", "column_map", metavar="FILE.json", help="Renames columns of LOG.")
-@click.option(
-    "--order",
-    type=click.Choice(list(ORDERS)),
-    default="2",
-    help="Order of the step. 4: Suzuki; 6: extrapolation; without friction.",
-)
-@click.option("--maximal", is_flag=True, help="Simulate in maximal coordinates, with joint gaps.")
-@click.option("--integrator", type=click.Choice(["variational", "paper"]), help="With --maximal.")
-@click.option("--solver", type=click.Choice(["direct", "gauss_seidel", "jacobi"]), help="With --maximal.")
-@click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
-@click.option("--out", required=True, metavar="RUN.csv", help="The log to write (.gz allowed).")
+@job("given", _Words)
 @json_option
 @view_option
 @movie_option
@@ -64,49 +69,49 @@ STILL = 1e-12
 @report_option
 @plot_option("Joint positions, energy and joint gaps.")
 def command(
-    robot: str, duration: float | None, h: float | None, q0: str | None, dq0: str | None, torque: str,
-    rate: float | None, column_map: str | None, order: str, maximal: bool, integrator: str | None,
-    solver: str | None, params: str | None, out: str, plot: str | None, movie: str | None, report: str | None, view: bool,
-    meshes: str | None,
-) -> None:  # fmt: skip
+    robot: str, given: _Words, plot: str | None, movie: str | None, report: str | None, view: bool, meshes: str | None
+) -> None:
     """Simulate the generated ROBOT and write time, q_, dq_ and tau_ columns.
 
     With a torque LOG that has q and dq the simulation starts at its first sample, unless --q0 or --dq0 is
     given; its torques are held between samples. Joint limits act where the robot was generated with --limits.
     """
-    if maximal and order != "2":
-        raise click.UsageError(f"--order {order} composes joint_step; it cannot be used with --maximal.")
-    if not maximal and (integrator or solver):
+    torque, duration = given.torque, given.duration
+    if given.maximal and given.order != "2":
+        raise click.UsageError(f"--order {given.order} composes joint_step; it cannot be used with --maximal.")
+    if not given.maximal and (given.integrator or given.solver):
         raise click.UsageError("--integrator and --solver choose the step of --maximal; add --maximal.")
     named: list[Named] = [
-        ("--q0", state_file(q0)),
-        ("--dq0", state_file(dq0)),
-        ("--map", column_map),
-        ("--params", params),
+        ("--q0", state_file(given.q0)),
+        ("--dq0", state_file(given.dq0)),
+        ("--map", given.column_map),
+        ("--params", given.params),
         ("--meshes", meshes),
     ]
     if torque not in ("zero", "gravity"):
         expect_log(torque, "--torque")
         named.append(("--torque", torque))
     distinct(
-        [("--out", out), ("--plot", plot), ("--movie", movie), ("--report", report)], [*named, *robot_files(robot)]
+        [("--out", given.out), ("--plot", plot), ("--movie", movie), ("--report", report)],
+        [*named, *robot_files(robot)],
     )
     loaded = open_robot(robot)
     expect_meshes(loaded, meshes, movie, view)
-    alpha = loaded.alpha.vector(params)
-    start = _start(loaded, q0, dq0)
+    alpha = loaded.alpha.vector(given.params)
+    start = _start(loaded, given.q0, given.dq0)
     source: Literal["zero", "gravity"] | TorqueLog
     if torque == "zero":
         source = "zero"
     elif torque == "gravity":
         source = "gravity"
     else:
-        source, start = _from_log(loaded, torque, rate, column_map, start)
+        source, start = _from_log(loaded, torque, given.rate, given.column_map, start)
         duration = float(source.time[-1] - source.time[0]) if duration is None else duration
     with progress() as say:
         run = simulate(
-            loaded, duration=1.0 if duration is None else duration, h=h, start=(start["--q0"], start["--dq0"]), torque=source,
-            alpha=alpha, step=maximal_variant(loaded, integrator, solver) if maximal else ORDERS[order], progress=say,
+            loaded, duration=1.0 if duration is None else duration, h=given.h, start=(start["--q0"], start["--dq0"]),
+            torque=source, alpha=alpha, progress=say,
+            step=maximal_variant(loaded, given.integrator, given.solver) if given.maximal else ORDERS[given.order],
         )  # fmt: skip
     if plot is not None:
         from diffpbd.runtime.report.run_plot import plot_run
@@ -114,10 +119,10 @@ def command(
         title = f"{loaded.name}, {run.function}, h = {run.h:g} s, torque {torque}"
         plot_run(run, plot, title=title, robot=loaded)
     filmed(loaded, run, movie, meshes)
-    write_log(out, run.log())  # after the picture, which fails without matplotlib
+    write_log(given.out, run.log())  # after the picture, which fails without matplotlib
     words = summary(loaded, run, distances_of(loaded, alpha))
     reported(loaded, run, words, report)
-    result(words, facts(loaded, run), out, plot, movie, report)
+    result(words, facts(loaded, run), given.out, plot, movie, report)
     if view:
         played(loaded, run, meshes)
 

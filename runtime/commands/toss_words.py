@@ -17,7 +17,6 @@ from diffpbd.runtime.identify import (
     select,
     starting_point,
 )
-from diffpbd.runtime.logs.csv import read_column_map
 from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["identified", "of_tosses"]
@@ -37,7 +36,7 @@ def identified(
 ) -> Identification:  # fmt: skip
     """From files of tosses; with `split` this share of them, drawn at random, is fitted and the rest tested on."""
     _check(words, settings)
-    columns = read_column_map(words.column_map) if words.column_map is not None else {}
+    columns = words.columns()
 
     def read(paths: Sequence[str]) -> list[Toss]:
         return [toss for path in paths for toss in read_tosses(path, columns, words.rate)]

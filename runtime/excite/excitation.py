@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.base.live import Share
 from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.excite.columns import IntArray, base_columns
 from diffpbd.runtime.excite.envelope import Envelope, Motion
 from diffpbd.runtime.excite.fourier import Fourier
+from diffpbd.runtime.model.clearance import KEPT, distance_option
 from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["Excitation", "Wishes", "base_columns", "excite"]
@@ -41,6 +42,8 @@ POWERS = (5.0, 10.0, 25.0, 60.0)
 at an optimum many singular values are the largest or the least, and κ itself has no derivative."""
 TELL = 10
 """[1] Iterations from one line of progress to the next."""
+HEIGHTS = (-100.0, 100.0)
+"""[m] Of a plane over the world's origin."""
 CRITERIA = ("condition", "log-det")
 STEP = 1e-5
 """[rad, rad/s, … or m] Step of the central differences of the regressor: its error is that squared."""
@@ -63,20 +66,26 @@ class Wishes:
     duration: float = option("Period of the motion (10).", 10.0, span=(0.1, 3600.0), unit="s", metavar="S")
     harmonics: int = option("Of the base frequency 1/duration (5).", 5, span=(2, 50), metavar="N")
     rate: float = option("Samples a second in the file (100).", 100.0, span=(1.0, 10000.0), unit="Hz", metavar="HZ")
-    least_height: float | None = None
+    least_height: float | None = option(
+        "Least height of the tip, along -gravity in the world frame.", None, flag="--min-tip-height", span=HEIGHTS, unit="m",
+        metavar="M",
+    )  # fmt: skip
     margin: float = option("Margin to every limit, as a share of it (0.1).", 0.1, span=(0.0, 0.9), metavar="SHARE")
     acceleration: FloatArray | None = None
-    table: float | None = None
+    table: float | None = option(
+        "A plane at this height that links' centres of mass and the tip stay above (default: over the recipe's table by what "
+        "`run` keeps).", None, span=HEIGHTS, unit="m", metavar="M",
+    )  # fmt: skip
     criterion: str = option("See above.", CRITERIA[0], choices=CRITERIA)
-    clearance: float | None = None
+    clearance: float | None = distance_option(KEPT)
 
     def __post_init__(self) -> None:
         """Refuses what cannot be."""
         expect(self)
         if self.rate * self.duration < SAMPLES_A_HARMONIC * self.harmonics:
             raise InputError(
-                f"--rate: {self.rate:g} Hz samples the highest harmonic ({self.harmonics / self.duration:g} Hz) too coarsely; "
-                f"expected at least {SAMPLES_A_HARMONIC * self.harmonics / self.duration:g} Hz."
+                f"{arg.rate}: {self.rate:g} Hz samples the highest harmonic ({self.harmonics / self.duration:g} Hz) too "
+                f"coarsely; expected at least {SAMPLES_A_HARMONIC * self.harmonics / self.duration:g} Hz."
             )
 
 
@@ -132,7 +141,7 @@ def excite(
             break
     if best is None:
         raise SolverError(
-            "Excitation: no search ended within the limits; nothing was written. Widen --margin or --duration."
+            f"Excitation: no search ended within the limits; nothing was written. Widen {arg.margin} or {arg.duration}."
         )
     q, dq, ddq = series.motion(best, time)
     motion = envelope.evaluate(time, q, dq, ddq)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-__all__ = ["ASYMMETRIES", "COULOMB", "KINDS", "LAWS", "VELOCITY", "VELOCITY_START", "mean_of", "pushes"]
+from diffpbd.runtime.base.errors import InputError
+
+__all__ = [
+    "ASYMMETRIES", "COULOMB", "DEFLECTION", "KINDS", "LAWS", "VELOCITY", "VELOCITY_START", "WAY", "mean_of", "pushes",
+    "refuse_memory",
+]  # fmt: skip
 
 COULOMB: Final = ("friction.coulomb", "friction.coulomb_asymmetry", "friction.stribeck")
 """Kinds of alpha whose sizes add up to the most that a joint at rest is held with; a robot has the last two if its law has."""
@@ -19,8 +24,11 @@ KINDS: Final = (*COULOMB, *ASYMMETRIES.values(), *ASYMMETRIES)
 VELOCITY: Final = "friction.stribeck_velocity"
 VELOCITY_START: Final = 0.1
 """[rad/s or m/s] Its default."""
+WAY: Final = "friction.way"
+DEFLECTION: Final = "friction.deflection"
+"""Of friction with memory: the way over which it turns after a reversal, and its state between -1 and 1."""
 LAWS: Final[Mapping[str, tuple[str, ...]]] = {
-    "asymmetric": tuple(ASYMMETRIES), "stribeck": ("friction.stribeck", VELOCITY),
+    "asymmetric": tuple(ASYMMETRIES), "stribeck": ("friction.stribeck", VELOCITY), "dahl": (WAY, DEFLECTION),
 }  # fmt: skip
 """Kinds that a part of the law beyond the plain one has, by its name in `generate --friction-law`."""
 
@@ -29,6 +37,16 @@ def mean_of(name: str) -> str | None:
     """The entry that half a difference belongs to; None of any other entry."""
     kind, _, joint = name.rpartition(".")
     return f"{ASYMMETRIES[kind]}.{joint}" if kind in ASYMMETRIES else None
+
+
+def refuse_memory(names: Sequence[str], what: str, instead: str) -> None:
+    """InputError where alpha, by its names, has a state of friction that `what` does not carry from step to step."""
+    joints = [name.removeprefix(f"{DEFLECTION}.") for name in names if name.startswith(f"{DEFLECTION}.")]
+    if joints:
+        raise InputError(
+            f"{what}: friction of {', '.join(joints)} has memory (generated with --friction-law dahl), which is not carried on "
+            f"here; {instead}."
+        )
 
 
 def pushes(values: Mapping[str, float], among: Sequence[str]) -> str | None:

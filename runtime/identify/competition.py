@@ -77,6 +77,11 @@ class Grams:
         """By all folds."""
         return self.solved(self.total, columns)
 
+    def figure(self, cause: Cause, fitted: npt.NDArray[np.intp]) -> float:
+        """What all folds say of a cause beside fitted columns."""
+        told = np.union1d(fitted, cause.columns[:1] if cause.kind == LOAD else cause.columns)
+        return float(self.coefficients(told)[np.searchsorted(told, cause.columns[0])])
+
     def solved(self, squares: FloatArray, columns: npt.NDArray[np.intp]) -> FloatArray:
         """Coefficients of columns by some of the squares (n, columns + 1, columns + 1)."""
         own = np.append(columns, squares.shape[-1] - 1)
@@ -138,9 +143,7 @@ def won(
         left = grams.left(columns)
         after = grams.rms(left)
         helped = tuple(j for j in judged if after[j] < (1.0 - WORTH) * before[j] and _steady(none[:, j], left[:, j]))
-        told = np.union1d(grams.fitted, cause.columns[:1]) if cause.kind == LOAD else columns
-        figure = float(grams.coefficients(told)[np.searchsorted(told, cause.columns[0])])
-        tried.append(_Tried(cause, helped, figure, after))
+        tried.append(_Tried(cause, helped, grams.figure(cause, grams.fitted), after))
     tried = [own for own in tried if possible(own.cause, own.figure)]  # what is impossible is no rival either
     for own in sorted(
         (t for t in tried if t.helped and nameable(t.cause)), key=lambda t: (_order(t.cause), t.rank(before, judged))

@@ -7,15 +7,16 @@ from copy import copy
 
 import numpy as np
 
-from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.causes import LOAD, MASSES, TILT, Cause, Table
 from diffpbd.runtime.identify.changes import changes
-from diffpbd.runtime.identify.competition import Winner, same, won
-from diffpbd.runtime.identify.design import LINK_COLUMNS, Point
+from diffpbd.runtime.identify.competition import Grams, Winner, same, won
+from diffpbd.runtime.identify.design import Point
 from diffpbd.runtime.identify.evidence import Evidence
-from diffpbd.runtime.identify.outer import DELAY, GAIN, SENSOR
+from diffpbd.runtime.identify.kinds_of_motion import OF_BODIES, raised
 from diffpbd.runtime.identify.pattern import pattern
+from diffpbd.runtime.identify.possible import CARRIED, carried, possible
 from diffpbd.runtime.identify.spans import unlike
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.logs.sampling import COARSE, highest, kept
@@ -23,18 +24,14 @@ from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["missing", "too_noisy", "too_slow"]
 
-CARRIED = 0.5
-"""[1] Part of a torque's deviation that the rigid body must make for a gain to be judged: of the rest it is friction's."""
 NOISY = 0.3
 """[1] Part of a joint's accelerations, in squares, that is noise of its rates, from which it is said."""
 ROUNDS = 4
 """[1] Causes that are named at most, each beside those before."""
+WORSE = 0.01
+"""[1] By how much a cause may raise the RMS on a third of a joint's positions left out."""
 ADDED = 0.05
 """[1] What a later cause takes away of a joint's RMS, as part of what the first one does."""
-STRETCHED = 0.5
-"""[1] Largest error of an encoder's scale that the differences behind it still tell."""
-FARTHEST = 1.0
-"""[rad or m] Largest error of an encoder's zero that the differences behind it still tell."""
 
 WORDS = {
     "gain": "a sensor gain", "delay": "a delay", "offset": "an offset", "rotor": "a rotor", "spring": "a spring",
@@ -50,14 +47,19 @@ def missing(robot: Robot, evidence: Evidence, point: Point) -> list[str]:
         return changing
     judged = [j for j, joint in enumerate(robot.joints) if joint not in robot.manifest.robot.base_freedoms]
     grams = copy(evidence.grams)
-    carried = _carried(robot, tables, point)
+    part = carried(tables, point.phi, evidence.bodies)
     sentences: list[str] = []
     first: Winner | None = None
-    for _ in range(ROUNDS):
+    local: list[Cause] = []  # causes of some positions alone
+    while len(sentences) < ROUNDS:
         winner = won(
-            grams, candidates, judged, lambda cause, figure: _possible(robot, cause, figure, carried),
-            lambda cause: cause.kind != "gain" or bool(carried[robot.joints.index(cause.joint)] > CARRIED),
+            grams, candidates, judged, lambda cause, figure: possible(cause, figure, part, robot.joints),
+            lambda cause: not any(same(cause, other) for other in local)
+            and (cause.kind != "gain" or bool(part[robot.joints.index(cause.joint)] > CARRIED)),
         )  # fmt: skip
+        if winner is not None and _of_some_positions(tables, grams, winner, judged):
+            local.append(winner.cause)
+            continue
         first = winner if winner is not None and first is None else first
         if winner is None or first is None or not _adds(winner, first):
             break
@@ -95,9 +97,9 @@ def too_noisy(samples: Sequence[Samples]) -> str | None:
         if share[j] > NOISY:
             better = by_positions[:, j].var() < 0.5 * share[j] * s.ddq[:, j].var()
             way = (
-                "--rates positions takes them from the positions, which tell more"
+                f"{arg.rates('positions')} takes them from the positions, which tell more"
                 if better
-                else "choose a lower --cutoff"
+                else f"choose a lower {arg.cutoff}"
             )
             return (
                 f"{s.name}: no cause is looked for in what the model misses: of the accelerations of joint {s.joints[j]} "
@@ -106,32 +108,16 @@ def too_noisy(samples: Sequence[Samples]) -> str | None:
     return None
 
 
+def _of_some_positions(tables: Sequence[Table], grams: Grams, winner: Winner, judged: Sequence[int]) -> bool:
+    """Whether the cause does not hold on other positions than those that tell it."""
+    if winner.cause.kind in OF_BODIES:
+        return False
+    return raised(tables, grams, winner.cause, winner.joints, judged)[0] > WORSE
+
+
 def _adds(winner: Winner, first: Winner) -> bool:
     """Whether a cause explains more than what the first one's columns, which are linear, leave of it."""
     return any(winner.before[j] - winner.after[j] > ADDED * (first.before[j] - first.after[j]) for j in winner.joints)
-
-
-def _carried(robot: Robot, tables: Sequence[Table], point: Point) -> FloatArray:
-    """Deviation (n,) of the rigid body's torque as part of the measured one's."""
-    links = slice(0, LINK_COLUMNS * len(robot.links))
-    rigid = np.concatenate([t.columns[..., links] @ point.phi[links] for t in tables])
-    read = np.concatenate([t.predicted + t.residual for t in tables])
-    return np.asarray(rigid.std(axis=0) / np.maximum(read.std(axis=0), np.finfo(float).tiny), dtype=np.float64)
-
-
-def _possible(robot: Robot, cause: Cause, figure: float, carried: FloatArray) -> bool:
-    """Whether a figure is one that the cause can have."""
-    if cause.kind in (LOAD, "rotor"):
-        return figure > 0.0
-    if cause.kind == "gain":
-        low, high = SENSOR[GAIN][1:3]
-        return low < 1.0 + figure < high
-    if cause.kind == "delay":
-        low, high = SENSOR[DELAY][1:3]
-        return low < figure < high
-    if cause.kind == "scale":
-        return abs(figure) < STRETCHED and bool(carried[robot.joints.index(cause.joint)] > CARRIED)
-    return cause.kind != "zero" or abs(figure) < FARTHEST
 
 
 def _said(robot: Robot, winner: Winner) -> str:
@@ -144,6 +130,8 @@ def _said(robot: Robot, winner: Winner) -> str:
     )
     if winner.rival is not None:
         figures += f"; next best, {_short(winner.rival)}, {winner.beside[worst]:.3g}"
+    if cause.kind in OF_BODIES:
+        figures += "; not tested on other positions"
     who = f"joint {cause.joint}" if cause.joint else "the robot"
     where = "" if cause.joint else f" It shows at {listing([robot.joints[j] for j in winner.joints])}."
     return (
@@ -173,14 +161,15 @@ def _what(robot: Robot, winner: Winner) -> str:
 
 
 def _cure(cause: Cause, figure: float) -> str:
-    shift = f"--shift q_{cause.joint}={figure:.4g} corrects the log"
+    shift = f"{arg.shift} q_{cause.joint}={figure:.4g} corrects the log"
     if cause.name:
-        return f"Try {cause.name} in --fit{f', or {shift}' if cause.kind == 'zero' else ''}"
+        return f"Try {cause.name} in {arg.fit}{f', or {shift}' if cause.kind == 'zero' else ''}"
     return {
         "zero": shift,
-        "scale": " ".join(f"--scale {q}_{cause.joint}={1.0 + figure:.5g}" for q in ("q", "dq")) + " corrects the log",
+        "scale": " ".join(f"{arg.scale} {q}_{cause.joint}={1.0 + figure:.5g}" for q in ("q", "dq"))
+        + " corrects the log",
         "memory": "No parameter of friction describes this; expect torque errors after reversals",
-        "clock": "Look at the clock and the rate of the log (--rate)",
+        "clock": f"Look at the clock and the rate of the log ({arg.rate})",
     }[cause.kind.split()[0]]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.folder.manifest import Joint
 from diffpbd.runtime.identify.workers import Map, one_by_one
 from diffpbd.runtime.logs.checked import accepted, check_parts, examined, read_checked
@@ -31,7 +31,7 @@ class Wanted:
     def __post_init__(self) -> None:
         """Refuses what is no share."""
         if self.split is not None and not 0.0 < self.split < 1.0:  # NaN too
-            raise InputError(f"--split: expected a share between 0 and 1, found {self.split:g}.")
+            raise InputError(f"{arg.split}: expected a share between 0 and 1, found {self.split:g}.")
 
 
 @dataclass(frozen=True)
@@ -102,5 +102,6 @@ def _parted(name: str, recording: Recording, wanted: Wanted) -> tuple[list[Sampl
 def _process(name: str, recording: Recording, wanted: Wanted) -> list[Samples]:
     with_or_without = filter_parts if wanted.bare else process
     return with_or_without(
-        name, recording, wanted.processing, breaks=recording.breaks, notes=recording.notes, sound=recording.sound
-    )
+        name, recording, wanted.processing, breaks=recording.breaks, notes=recording.notes, sound=recording.sound,
+        whole=recording.whole,
+    )  # fmt: skip

@@ -6,7 +6,8 @@ is zero but for chance where the model is right, and positive where the cause ex
 nested models this is; one-sided). Its deviation is that of (e − Δ)·Δ, what is left with the cause, summed over alike residuals
 (`covariance.py`); the level is divided by the number of causes. Its critical value is Student's, of as many degrees as the sum
 has like blocks: a sum over few reversals has the tails of few. The best is added to the model, and the others are tested beside
-it, until none is rejected.
+it, until none is rejected. Where parts left out are short, a model that fits the whole may be far off on them, and whatever
+bends less looks like what it lacks: so a cause must also explain more than chance of what the fit to all recordings leaves.
 
 Noise of the motion is in the columns too, and what it does there is explained by a clock, a rotor or a gain though none is
 missing. So the sum is taken again with as much noise added once more, and what that changes widens its deviation.
@@ -16,8 +17,8 @@ Where that is more than `APART` of its deviation, of any cause that explains nea
 withheld. An interval of 95 % holds the truth in 92 % of cases where the mean is off by half a deviation.
 
 No column has the shape of friction that the filter smears at reversals; a delay and friction with memory look like it in part,
-and show little of what it moves. Where a joint's friction is another than the law, none of that joint's friction has a
-deviation; nor has that of other joints, whose law it is too, where such a cause is beyond its value at `DOUBTED`.
+and show little of what it moves. Where a joint's friction is another than the law, no friction has a deviation: it is the law
+of the other joints, too, and what shows at one may hide at another.
 """
 
 from __future__ import annotations
@@ -28,15 +29,17 @@ from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import norm
+from scipy.stats import chi2, norm
 from scipy.stats import t as student
 
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.causes import Cause
 from diffpbd.runtime.identify.competition import Grams, pieces
 from diffpbd.runtime.identify.covariance import Influence
 from diffpbd.runtime.identify.evidence import Evidence
+from diffpbd.runtime.identify.possible import carried, possible
 
 __all__ = ["REJECTED", "Verdict", "judged", "statistics"]
 
@@ -48,8 +51,6 @@ ROUNDS: Final = 8
 """[1] Causes at most, each beside those before."""
 RIVAL: Final = 0.5
 """[1] What a cause explains, as part of what the best does, from which it may be the right one."""
-DOUBTED: Final = 0.05
-"""[1] Level of every cause at the other joints, where a law of friction is rejected at one."""
 FEWEST: Final = 3.0
 """[1] Degrees of freedom at least: Student's value of fewer would be beyond everything."""
 TOLD: Final = 3
@@ -90,38 +91,38 @@ def judged(
     least = float(norm.ppf(1.0 - level))
     names, stds = list(deviations), np.array(list(deviations.values()))
     size = np.where(stds > 0.0, stds, np.inf)
-    columns, chosen, withheld = fitted, [], dict[str, str]()
-    every = statistics(evidence, noisier, fitted, tried, level)
+    columns, chosen, withheld = fitted, list[str](), dict[str, str]()
+    part = carried(evidence.tables, evidence.phi, evidence.bodies)
+
+    def called(own: Cause, t: float) -> str:
+        return _called(own, t, possible(own, evidence.grams.figure(own, columns), part, evidence.joints))
+
     doubted = dict[str, str]()
-    likely = [(own, t) for own, t in zip(tried, every.tolist(), strict=True) if t > norm.ppf(1.0 - DOUBTED)]
-    for k in range(ROUNDS):
-        found = statistics(evidence, noisier, columns, tried, level) if k else every
-        if not tried or found.max() <= least:
+    for _ in range(ROUNDS):
+        found = statistics(evidence, noisier, columns, tried, level)
+        stands = found > least
+        tried, found = [own for own, stand in zip(tried, stands, strict=True) if stand], found[stands]
+        if tried:
+            stands = _within(evidence, columns, tried, level)
+            tried, found = [own for own, stand in zip(tried, stands, strict=True) if stand], found[stands]
+        if not tried:
             break
-        tried = [own for own, t in zip(tried, found.tolist(), strict=True) if t > least]
-        found = found[found > least]
         wider = [np.union1d(columns, own.columns) for own in tried]
         gains = _left(evidence, columns) - np.array([_left(evidence, own) for own in wider])
         best = int(gains.argmax())  # an offset looks like asymmetry
         for own, t, gain, more in zip(tried, found.tolist(), gains.tolist(), wider, strict=True):
             apart = np.abs(_shift(evidence, more, weight, moves)) / size
             for k in np.flatnonzero(apart > APART).tolist() if gain >= RIVAL * gains.max() else ():
-                withheld.setdefault(names[k], f"{_called(own, t)} would move it by {apart[k]:.2g} deviations")
+                withheld.setdefault(names[k], f"{called(own, t)} would move it by {apart[k]:.2g} deviations")
             if gain >= RIVAL * gains.max() and _of_friction(own) and tried[best].kind != "offset":
-                doubted.setdefault(own.joint, f"its friction may have another law: {_called(own, t)}")
+                doubted.setdefault(own.joint, f"its friction may have another law: {called(own, t)}")
+        chosen.append(called(tried[best], float(found[best])))
         columns = wider[best]
-        chosen.append((tried[best], float(found[best])))
         tried = [own for own in tried if set(own.columns) - set(columns.tolist())]
-    if doubted:
-        for own, t in likely:
-            if _of_friction(own):
-                doubted.setdefault(
-                    own.joint, f"its friction may have another law, as that of others has: {_called(own, t)}"
-                )
-    for name in names:
-        joint = name.rpartition(".")[2]
-        if name.startswith("friction.") and joint in doubted:
-            withheld.setdefault(name, doubted[joint])
+    for name in names if doubted else ():
+        if name.startswith("friction."):
+            elsewhere = f"the law of friction fails at {listing(list(doubted))}, and may fail here"
+            withheld.setdefault(name, doubted.get(name.rpartition(".")[2], elsewhere))
     return Verdict(withheld, _said(chosen, withheld, least))
 
 
@@ -141,11 +142,7 @@ def statistics(
     """Of each cause (k,) the sum of e·Δ on what is left out, over its deviation, beside the columns that are fitted; in units
     of a normal variable that is beyond as seldom at `level`."""
     explained, series = _explained(evidence, fitted, tried)
-    q = [t.samples.trimmed(t.samples.q) for t in evidence.tables]
-    low, high = (edge([edge(own, axis=0) for own in q], axis=0) for edge in (np.min, np.max))
-    influence, mean = Influence(low, high), np.concatenate(series).mean(axis=0)
-    for own, values in zip(series, q, strict=True):
-        influence.add(values, list(np.moveaxis(own - mean, 1, 0)))
+    influence = _influence(evidence, series)
     deviation, windows = influence.deviations()
     if noisier:
         moved = np.mean([_explained(own, fitted, tried)[0] for own in noisier], axis=0) - explained
@@ -153,6 +150,25 @@ def statistics(
     degrees = _blocks(influence.by_time, windows)
     tails = student.isf(level, degrees) / norm.isf(level)
     return np.asarray(explained / np.where(deviation > 0.0, deviation * tails, np.inf), dtype=np.float64)
+
+
+def _within(evidence: Evidence, fitted: IntArray, tried: Sequence[Cause], level: float) -> npt.NDArray[np.bool_]:
+    """Whether each cause (k,) explains more than chance of what the fit to all recordings leaves: of so many columns more, that
+    is the root of a χ² variable."""
+    explained, series = _explained(evidence, fitted, tried, whole=True)
+    deviation, _ = _influence(evidence, series).deviations()
+    more = [len(np.setdiff1d(own.columns, fitted)) for own in tried]
+    return np.asarray(explained > np.sqrt(chi2.isf(level, more)) * deviation)
+
+
+def _influence(evidence: Evidence, series: Sequence[FloatArray]) -> Influence:
+    """Of every table's series (samples, n, k), less their mean."""
+    q = [t.samples.trimmed(t.samples.q) for t in evidence.tables]
+    low, high = (edge([edge(own, axis=0) for own in q], axis=0) for edge in (np.min, np.max))
+    influence, mean = Influence(low, high), np.concatenate(series).mean(axis=0)
+    for own, values in zip(series, q, strict=True):
+        influence.add(values, list(np.moveaxis(own - mean, 1, 0)))
+    return influence
 
 
 def _blocks(series: Sequence[FloatArray], windows: IntArray) -> FloatArray:
@@ -165,15 +181,19 @@ def _blocks(series: Sequence[FloatArray], windows: IntArray) -> FloatArray:
     return found
 
 
-def _explained(evidence: Evidence, fitted: IntArray, tried: Sequence[Cause]) -> tuple[FloatArray, list[FloatArray]]:
-    """The sum of e·Δ of each cause (k,), and of every table (e − Δ)·Δ (samples, n, k)."""
+def _explained(
+    evidence: Evidence, fitted: IntArray, tried: Sequence[Cause], whole: bool = False
+) -> tuple[FloatArray, list[FloatArray]]:
+    """The sum of e·Δ of each cause (k,), and of every table (e − Δ)·Δ (samples, n, k); of the `whole` with coefficients of all
+    recordings."""
     grams = evidence.grams
     explained = np.zeros(len(tried))
     series = [np.zeros((len(t.residual), t.residual.shape[1], len(tried))) for t in evidence.tables]
     more: dict[int, tuple[FloatArray, FloatArray]] = {}
     for fold, at, part in pieces(evidence.tables):
         if fold not in more:
-            more[fold] = _added(grams, fold, fitted, tried)
+            others = grams.total if whole else grams.total - grams.squares[fold]
+            more[fold] = _added(grams, others, fitted, tried)
         null, added = more[fold]
         table = evidence.tables[at]
         e = table.residual[part] - table.columns[part][..., fitted] @ null
@@ -183,9 +203,9 @@ def _explained(evidence: Evidence, fitted: IntArray, tried: Sequence[Cause]) -> 
     return explained, series
 
 
-def _added(grams: Grams, fold: int, fitted: IntArray, tried: Sequence[Cause]) -> tuple[FloatArray, FloatArray]:
-    """Coefficients of the fitted columns without a fold, and by how much those of all (columns, k) change with a cause."""
-    others = grams.total - grams.squares[fold]
+def _added(grams: Grams, others: FloatArray, fitted: IntArray, tried: Sequence[Cause]) -> tuple[FloatArray, FloatArray]:
+    """Coefficients of the fitted columns by the squares of `others`, and by how much those of all (columns, k) change with a
+    cause."""
     null = grams.solved(others, fitted)
     found = np.zeros((grams.squares.shape[-1] - 1, len(tried)))
     for k, own in enumerate(tried):
@@ -212,18 +232,20 @@ def _shift(evidence: Evidence, columns: IntArray, weight: FloatArray, moves: Flo
     return np.asarray(thin * moves.T @ pull, dtype=np.float64)
 
 
-def _called(own: Cause, t: float) -> str:
-    word = WORDS[own.kind.split()[0]]
-    way = f", {own.name} in --fit" if own.name else ""
-    return f"{word}{f' of {own.joint}' if own.joint else ''} (t = {t:.3g}{way})"
+def _called(own: Cause, t: float, can_be: bool) -> str:
+    word = WORDS[own.kind.split()[0]] + (f" of {own.joint}" if own.joint else "")
+    if not can_be:
+        return f"something that looks like {word}, with an impossible figure (t = {t:.3g})"
+    way = f", {own.name} in {arg.fit}" if own.name else ""
+    return f"{word} (t = {t:.3g}{way})"
 
 
-def _said(chosen: Sequence[tuple[Cause, float]], withheld: Mapping[str, str], least: float) -> tuple[str, ...]:
+def _said(chosen: Sequence[str], withheld: Mapping[str, str], least: float) -> tuple[str, ...]:
     if not withheld:
         return ()
     more = f" and {len(chosen) - TOLD} more" if len(chosen) > TOLD else ""
     return (
-        f"{REJECTED} in cross-validation (t above {least:.2g}): it lacks {listing([_called(*own) for own in chosen[:TOLD]])}"
+        f"{REJECTED} in cross-validation (t above {least:.2g}): it lacks {listing(chosen[:TOLD])}"
         f"{more}, or an effect like it. {len(withheld)} parameters are printed without a standard deviation: the missing "
         f"effect shifts them by more than {APART:g} of it, or it is another law of their friction",
     )

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 
 __all__ = ["GAP", "Cleaned", "clean", "expect_stamps"]
 
@@ -44,6 +44,8 @@ class Cleaned:
     breaks: tuple[int, ...]
     counts: Mapping[str, int]
     notes: tuple[str, ...]
+    missing: int
+    """Samples without one of their values."""
 
 
 def clean(time: FloatArray, columns: Mapping[str, FloatArray]) -> Cleaned:
@@ -84,7 +86,7 @@ def clean(time: FloatArray, columns: Mapping[str, FloatArray]) -> Cleaned:
     absent[judged.repeated] = False
     before = np.cumsum(absent)
     breaks = set((np.flatnonzero(np.diff(before[keep]) > 0) + 1).tolist()) | {judged.kept.index(k) for k in judged.back}
-    return Cleaned(keep, tuple(sorted(breaks)), dict(counts), tuple(notes))
+    return Cleaned(keep, tuple(sorted(breaks)), dict(counts), tuple(notes), lost)
 
 
 def expect_stamps(path: str, time: FloatArray, columns: Mapping[str, FloatArray]) -> None:
@@ -96,7 +98,7 @@ def expect_stamps(path: str, time: FloatArray, columns: Mapping[str, FloatArray]
     back = int((steps < 0.0).sum())
     if back > BACK * len(steps):
         raise InputError(
-            f"{path}: time goes back at {back} of {len(steps)} steps; rows that are in no order? --sort puts the rows of a "
+            f"{path}: time goes back at {back} of {len(steps)} steps; rows that are in no order? {arg.sort} puts the rows of a "
             "table in the order of their stamps."
         )
     changed = np.any([np.diff(values[there]) != 0.0 for values in columns.values()], axis=0)
@@ -104,7 +106,7 @@ def expect_stamps(path: str, time: FloatArray, columns: Mapping[str, FloatArray]
     if repeated > REPEATED * len(steps):
         span = float(np.ptp(time[there]))
         per = float(np.polyfit(time[there] - time[there][0], np.arange(len(steps) + 1.0), 1)[0]) if span > 0.0 else 0.0
-        way = f"; --rate {per:.7g} takes the samples at even steps" if span > 0.0 else ""
+        way = f"; {arg.rate} {per:.7g} takes the samples at even steps" if span > 0.0 else ""
         grain = f"rounded to {float(np.median(steps[steps > 0.0])):.3g} s" if span > 0.0 else "a clock that stands"
         raise InputError(
             f"{path}: {repeated} of {len(steps)} stamps repeat the one before while values change: {grain}{way}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import hint
 
 __all__ = ["KINDS", "Finding", "expect_kinds", "refuse", "said", "sound"]
@@ -29,6 +29,7 @@ KINDS = {
     "swapped": "torques of two joints exchanged",
     "gain": "a torque in other units than the description's, or masses far from it",
     "shift": "a torque later or earlier than the motion",
+    "clock": "a torque that comes later and later, or earlier and earlier, after the motion",
 }
 """Kinds of findings, as `--accept` takes them."""
 
@@ -56,12 +57,12 @@ def expect_kinds(text: str | None) -> tuple[str, ...]:
     kinds = tuple(word.strip() for word in text.split(","))
     for kind in kinds:
         if kind not in KINDS and kind != "all":
-            raise InputError(f"--accept: there is no kind {kind!r} of finding. {hint(kind, [*KINDS, 'all'])}")
+            raise InputError(f"{arg.accept}: there is no kind {kind!r} of finding. {hint(kind, [*KINDS, 'all'])}")
     return tuple(KINDS) if "all" in kinds else kinds
 
 
 WARNING = "warning: "
-ABOUT_TORQUE = ("saturated", "constant", "stuck", "spikes", "sign", "mirrored", "swapped", "gain", "shift")
+ABOUT_TORQUE = ("saturated", "constant", "stuck", "spikes", "sign", "mirrored", "swapped", "gain", "shift", "clock")
 """Kinds that leave the motion as it is."""
 
 
@@ -81,4 +82,6 @@ def refuse(where: str, findings: Sequence[Finding], accept: Sequence[str]) -> No
     if grave:
         kinds = ",".join(dict.fromkeys(f.kind for f in grave))
         lines = "".join(f"\n  {f.text()}" for f in grave)
-        raise InputError(f"{where} contradicts itself or the robot; mend it, or go on with --accept {kinds}:{lines}")
+        raise InputError(
+            f"{where} contradicts itself or the robot; mend it, or go on with {arg.accept} {kinds}:{lines}"
+        )

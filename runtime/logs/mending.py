@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import hint
 from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.folder.manifest import Joint
@@ -36,6 +36,8 @@ MOST_SECONDS = 1e11
 """[s] Beyond any clock's time: since 1970 1.8e9 s have passed, in milliseconds 1.8e12."""
 LEAST, MOST = 1e-12, 1e12
 """Size of a factor: beyond it no unit is meant, and products of samples would leave the range of numbers."""
+STRETCHED = 1.5
+"""[1] Most that a channel's clock may count for each second of the log: beyond it is no clock."""
 EPOCHS = (1e8, 1e10)
 """[s] Times since 1970 that a clock may show: 1973 to 2286."""
 
@@ -51,7 +53,8 @@ class Mending:
     m, N·m, N, s], after the factors. `despike`: single samples of positions, rates and torques far from those around them get
     the median of these. `sort`: rows of a table in the order of their stamps. `cut`: spans of time that are taken out: a file's
     name, from, to [s since its first sample]. `drift`: what is taken out of columns or quantities for each second since then
-    [N·m/s, …].
+    [N·m/s, …]. `stretch`: seconds that the own clock of columns or quantities counts for each second of the log, from the same
+    start.
     """
 
     degrees: bool = option("The log has hinges in degrees and degrees a second.", False)
@@ -85,23 +88,37 @@ class Mending:
         "Take a drift out of a column, so much for each second, such as tau_lift=0.02; repeatable.", make=dict,
         metavar="COLUMN=NUMBER", many=True, parse=lambda words: _numbers("--drift", words),
     )  # fmt: skip
+    stretch: Mapping[str, float] = option(
+        "A column's own clock counts so many seconds for each of the log's, such as tau=1.01; repeatable.", make=dict,
+        metavar="COLUMN=FACTOR", many=True, parse=lambda words: _numbers("--stretch", words),
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         """Refuses a unit that is none, and factors that make nothing of a column."""
         expect(self)
-        for word, factors in (("--scale", self.scale), ("--drive-gain", self.drive_gain)):
+        for word, factors in ((f"{arg.scale}", self.scale), (f"{arg.drive_gain}", self.drive_gain)):
             for name, factor in factors.items():
                 if not (isinstance(factor, numbers.Real) and math.isfinite(factor) and factor != 0):
                     raise InputError(f"{word}{name and ' '}{name}: expected a number other than 0, found {factor!r}.")
-        for word, ways in (("--shift", self.shift), ("--drift", self.drift)):
+        for word, ways in ((f"{arg.shift}", self.shift), (f"{arg.drift}", self.drift)):
             for name, way in ways.items():
                 if not (isinstance(way, numbers.Real) and math.isfinite(way)):
                     raise InputError(f"{word} {name}: expected a finite number, found {way!r}.")
+        for name, factor in self.stretch.items():
+            if not (isinstance(factor, numbers.Real) and 1.0 / STRETCHED <= factor <= STRETCHED):  # NaN too
+                raise InputError(
+                    f"{arg.stretch} {name}: expected a factor between {1.0 / STRETCHED:.3g} and {STRETCHED:g}, found "
+                    f"{factor!r}."
+                )
 
 
 def _gains(text: str) -> dict[str, float]:
     """Of a command line: a number for all joints, or JOINT=NUMBER words."""
-    return _numbers("--drive-gain", text.split(",")) if "=" in text else {"": _number("--drive-gain", text, text)}
+    return (
+        _numbers(f"{arg.drive_gain}", text.split(","))
+        if "=" in text
+        else {"": _number(f"{arg.drive_gain}", text, text)}
+    )
 
 
 def _numbers(option: str, words: Sequence[str], least: float = LEAST) -> dict[str, float]:
@@ -139,18 +156,18 @@ def mended(recording: Any, how: Mending, facts: Sequence[Joint] = ()) -> Any:
             factors[name] *= [1.0 if joint in slides else math.radians(1.0) for joint in joints]
     for name, factor in how.scale.items():
         if name != TIME:
-            quantity, columns = _columns("--scale", name, joints)
+            quantity, columns = _columns(f"{arg.scale}", name, joints)
             factors[quantity][columns] *= factor
     for joint in how.flip:
-        factors["tau"][_index("--flip", joint, joints)] *= -1.0
+        factors["tau"][_index(f"{arg.flip}", joint, joints)] *= -1.0
     for joint, gain in how.drive_gain.items():
-        factors["tau"][slice(None) if not joint else _index("--drive-gain", joint, joints)] *= gain
+        factors["tau"][slice(None) if not joint else _index(f"{arg.drive_gain}", joint, joints)] *= gain
     changed: dict[str, Any] = {
         name: values * factors[name] for name, values in blocks.items() if (factors[name] != 1.0).any()
     }
     for name, way in how.shift.items():
         if name != TIME:
-            quantity, columns = _columns("--shift", name, joints)
+            quantity, columns = _columns(f"{arg.shift}", name, joints)
             if quantity in blocks:
                 values = changed[quantity] = np.array(changed.get(quantity, blocks[quantity]))
                 values[:, columns] += way
@@ -162,14 +179,41 @@ def mended(recording: Any, how: Mending, facts: Sequence[Joint] = ()) -> Any:
     if factor != 1.0 or how.shift.get(TIME):
         changed["time"] = recording.time * factor + how.shift.get(TIME, 0.0)
     for name, rate in how.drift.items():
-        quantity, columns = _columns("--drift", name, joints)
+        quantity, columns = _columns(f"{arg.drift}", name, joints)
         if quantity in blocks:
             time = changed.get("time", recording.time)
             values = changed[quantity] = np.array(changed.get(quantity, blocks[quantity]))
             values[:, columns] -= rate * (time - time[0])[:, None]
     if how.derive:
         changed |= {"dq": None, "ddq": None}
-    return replace(recording, **changed) if changed else recording
+    return _stretched(replace(recording, **changed) if changed else recording, how.stretch)
+
+
+def _stretched(recording: Any, stretch: Mapping[str, float]) -> Any:
+    """Columns of a clock of their own at the log's stamps, linear between samples; without the end that they do not reach."""
+    if not stretch:
+        return recording
+    time, joints = recording.time, recording.joints
+    if not (np.diff(time) > 0.0).all():
+        raise InputError(f"{arg.stretch}: the log's stamps go back or stand; cut it where they do.")
+    changed: dict[str, Any] = {}
+    last = len(time)
+    for name, factor in stretch.items():
+        quantity, columns = _columns(f"{arg.stretch}", name, joints)
+        if (values := changed.get(quantity, getattr(recording, quantity))) is None:
+            continue
+        own = time[0] + factor * (time - time[0])
+        values = changed[quantity] = np.array(values)
+        for k in columns:
+            values[:, k] = np.interp(own, time, values[:, k])
+        last = min(last, int(np.searchsorted(own, time[-1], side="right")))
+    kept = {
+        name: changed.get(name, values)[:last]
+        for name in (TIME, *QUANTITIES, "turn") if (values := getattr(recording, name, None)) is not None
+    }  # fmt: skip
+    if hasattr(recording, "breaks"):
+        kept["breaks"] = tuple(b for b in recording.breaks if b < last)
+    return replace(recording, **kept)
 
 
 def _columns(option: str, name: str, joints: Sequence[str]) -> tuple[str, list[int]]:
@@ -212,7 +256,7 @@ def expect_seconds(path: str | Path, time: FloatArray) -> None:
         (name for name, factor in TIME_UNITS.items() if EPOCHS[0] <= largest * factor <= EPOCHS[1]), "ms, us or ns"
     )
     raise InputError(
-        f"{path}: time reaches {largest:.6g} s, which no clock does; not in seconds? Try --time-unit {fit}."
+        f"{path}: time reaches {largest:.6g} s, which no clock does; not in seconds? Try {arg.time_unit} {fit}."
     )
 
 

@@ -7,17 +7,20 @@ with these bounds, and what it leaves unexplained says which way round the torqu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy.optimize import nnls
 
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.logs.findings import Finding
 from diffpbd.runtime.logs.motion_examination import examine_motions, exchange
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.logs.thresholds import ADVANTAGE, EXPLAINED, GAIN, MOVING, SHARE, SHIFT
+from diffpbd.runtime.logs.torque_clock import Clock, clock_of
 from diffpbd.runtime.model.closed import motor_torque
 from diffpbd.runtime.model.robot import Robot
 
@@ -27,6 +30,8 @@ FEWEST, MOST = 50, 1500  # samples of a recording: of fewer no torque is judged,
 SLIP = 0.02  # rad/s or m/s over which Coulomb friction turns its sign
 FARTHEST, FINEST = 0.3, 0.01  # s: shifts in time that are tried
 EDGE = 0.03  # part of a recording at each end, where its filter settles
+CLOCKED = 0.6  # what a clock of the torque's own leaves unexplained, as part of what a shift leaves
+LONG_ENOUGH, HOLE = 5.0, 0.1  # s: a recording whose torque may have a clock, and steps between its samples
 UNLIKELY_DROP = 0.85  # what is left unexplained at the best shift, as part of what is left without
 ALIKE_GAINS = 1.05  # [1] largest over smallest gain of joints that one unit tells
 UNITS = {1e3: "N·mm", 100.0: "N·cm", 10.197: "kgf·cm", 8.8507: "lbf·in", 141.61: "ozf·in", 0.73756: "lbf·ft"}
@@ -45,8 +50,10 @@ class Explained:
 
 @dataclass(frozen=True)
 class _Signals:
-    """Thinned samples: q, dq, ddq, the rigid body's torque u and the measured tau (samples, n); `step` [s]."""
+    """Thinned samples: time (samples,) [s], q, dq, ddq, the rigid body's torque u and the measured tau (samples, n); `step`
+    [s]."""
 
+    time: FloatArray
     q: FloatArray
     dq: FloatArray
     ddq: FloatArray
@@ -89,6 +96,7 @@ def examine_torques(robot: Robot, parts: Sequence[Samples]) -> list[Finding]:
     if found := examine_motions(robot, s, judged.tolist(), lambda *own: explained(*own).left):
         return found
     findings: list[Finding] = []
+    clocks: dict[str, Clock] = {}
     exchanged: set[int] = set()
     for i, j in ((i, j) for i in judged for j in judged if i < j):
         straight, crossed = (cross[i, i].left, cross[j, j].left), (cross[i, j].left, cross[j, i].left)
@@ -102,7 +110,9 @@ def examine_torques(robot: Robot, parts: Sequence[Samples]) -> list[Finding]:
             exchanged |= {int(i), int(j)}
     for i in judged:
         if i not in exchanged:
-            findings += _of_joint(robot, s, int(i), cross[i, i], robot.joints[i] in springs)
+            findings += _of_joint(robot, s, int(i), cross[i, i], robot.joints[i] in springs, clocks)
+    if clocks:
+        return [*findings, *_of_clocks(clocks, _alike(clocks, len(judged)))]
     return _of_one_unit(robot, findings, {robot.joints[i]: cross[i, i].gain for i in judged})
 
 
@@ -112,7 +122,7 @@ def _of_one_unit(robot: Robot, findings: list[Finding], gains: Mapping[str, floa
     told = [gains[joint] for joint in off]
     if len(off) < 2:
         return findings
-    drives = f"--drive-gain {','.join(f'{j}={1.0 / gains[j]:.4g}' for j in off)}"
+    drives = f"{arg.drive_gain} {','.join(f'{j}={1.0 / gains[j]:.4g}' for j in off)}"
     others = [finding for finding in findings if finding.kind != "gain"]
     if max(told) > ALIKE_GAINS * min(told):
         rest = [joint for joint in robot.joints if joint not in off]
@@ -121,7 +131,7 @@ def _of_one_unit(robot: Robot, findings: list[Finding], gains: Mapping[str, floa
             f"torques of {' and '.join(off)} are {' and '.join(f'{g:.3g}' for g in told)} times the description's: amperes, "
             "before gears, or masses far off?"
         )
-        return [*others, Finding("gain", "", message, f"{drives}{more or '; or --fit …,sensor.gain'}")]
+        return [*others, Finding("gain", "", message, drives + (more or f"; or {arg.fit} …,sensor.gain"))]
     factor = float(np.exp(np.mean(np.log(told))))
     unit = next((f" ({word})" for own, word in UNITS.items() if 1.0 / ALIKE_GAINS < factor / own < ALIKE_GAINS), "")
     exact = next((own for own in UNITS if 1.0 / ALIKE_GAINS < factor / own < ALIKE_GAINS), factor)
@@ -129,7 +139,7 @@ def _of_one_unit(robot: Robot, findings: list[Finding], gains: Mapping[str, floa
         f"torques of {' and '.join(off)} are {factor:.3g} times the description's{unit}, so probably all of this recording; "
         "or masses far off?"
     )
-    return [*others, Finding("gain", "", message, f"--scale tau={1.0 / exact:.6g}; where currents, {drives}")]
+    return [*others, Finding("gain", "", message, f"{arg.scale} tau={1.0 / exact:.6g}; where currents, {drives}")]
 
 
 def _signals(robot: Robot, parts: Sequence[Samples]) -> _Signals:
@@ -140,24 +150,48 @@ def _signals(robot: Robot, parts: Sequence[Samples]) -> _Signals:
         rows = slice(edge, len(part.time) - edge, thin)
         q, dq, ddq, tau = (v[rows] for v in (part.q, part.dq, part.ddq, part.tau))
         u = motor_torque(robot, part.p[rows], dq, ddq, robot.alpha.defaults)
-        blocks.append((q, dq, ddq, np.reshape(u, q.shape), tau))
-    q, dq, ddq, u, tau = (np.concatenate(values) for values in zip(*blocks, strict=True))
-    return _Signals(q, dq, ddq, u, tau, thin / parts[0].rate)
+        blocks.append((part.time[rows], q, dq, ddq, np.reshape(u, q.shape), tau))
+    time, q, dq, ddq, u, tau = (np.concatenate(values) for values in zip(*blocks, strict=True))
+    return _Signals(time, q, dq, ddq, u, tau, thin / parts[0].rate)
 
 
-def _of_joint(robot: Robot, s: _Signals, k: int, plain: Explained, sprung: bool) -> list[Finding]:
+def _alike(clocks: Mapping[str, Clock], joints: int) -> bool:
+    """Whether all of so many joints have the same clock."""
+    slopes = [clock.factor - 1.0 for clock in clocks.values()]
+    return 1 < len(slopes) == joints and np.ptp(slopes) < (ALIKE_GAINS - 1.0) * abs(np.mean(slopes))
+
+
+def _of_clocks(clocks: Mapping[str, Clock], alike: bool) -> Iterator[Finding]:
+    """Of torques with a clock of their own, by joint; a single finding where it is `alike` that of all."""
+    for joint, clock in [("", next(iter(clocks.values())))] if alike else clocks.items():
+        first, last = (
+            f"{1e3 * abs(own):.0f} ms {'after' if own > 0.0 else 'before'}" for own in (clock.first, clock.last)
+        )
+        what = "its torque comes" if joint else "torques come"
+        message = f"{what} {first} the motion at the start and {last} it at the end: a clock of its own?"
+        mend = f"{arg.stretch} tau{joint and '_'}{joint}={clock.factor:.5g}"
+        yield Finding("clock", joint, message, mend, grave=True)
+
+
+def _of_joint(
+    robot: Robot, s: _Signals, k: int, plain: Explained, sprung: bool, clocks: dict[str, Clock]
+) -> list[Finding]:
     name = robot.joints[k]
     spring = s.q[:, k] if sprung else None
     turned = explained(-s.tau[:, k], s.u[:, k], s.dq[:, k], spring)
     if turned.left < ADVANTAGE * plain.left:
         figure = f"unexplained are {_percent((plain.left,))} of it as it stands and {_percent((turned.left,))} turned"
-        return [Finding("sign", name, f"its torque has the wrong sign: {figure}", f"--flip {name}", grave=True)]
+        return [Finding("sign", name, f"its torque has the wrong sign: {figure}", f"{arg.flip} {name}", grave=True)]
     found = []
     if plain.left < EXPLAINED and not sprung:
         shift, left = _shift(s, k)
-        if abs(shift) > SHIFT and left < UNLIKELY_DROP * plain.left:
+        clock = _clock(s, k, shift)
+        slope = 0.0 if clock is None else abs(clock.last - clock.first)
+        if clock is not None and slope > SHIFT and clock.left < CLOCKED * min(left, plain.left):
+            clocks[name] = clock
+        elif abs(shift) > SHIFT and left < UNLIKELY_DROP * plain.left:
             way = "after" if shift > 0.0 else "before"
-            mend = f"--fit …,sensor.delay.{name}"
+            mend = f"{arg.fit} …,sensor.delay.{name}"
             found.append(Finding("shift", name, f"its torque comes {1e3 * abs(shift):.0f} ms {way} the motion", mend))
         if plain.share > SHARE and not 1.0 / GAIN <= plain.gain <= GAIN:
             message = (
@@ -165,10 +199,24 @@ def _of_joint(robot: Robot, s: _Signals, k: int, plain: Explained, sprung: bool)
             )
             found.append(
                 Finding(
-                    "gain", name, message, f"--drive-gain {name}={1.0 / plain.gain:.4g}, --fit …,sensor.gain.{name}"
+                    "gain",
+                    name,
+                    message,
+                    f"{arg.drive_gain} {name}={1.0 / plain.gain:.4g}, {arg.fit} …,sensor.gain.{name}",
                 )
             )
     return found
+
+
+def _clock(s: _Signals, k: int, middle: float) -> Clock | None:
+    """The torque's clock, of a recording without holes."""
+    if np.diff(s.time).max() > HOLE or not LONG_ENOUGH < s.time[-1] - s.time[0]:
+        return None
+
+    def left(torque: FloatArray, rows: npt.NDArray[np.intp]) -> float:
+        return explained(torque, s.u[rows, k], s.dq[rows, k], None).left
+
+    return clock_of(s.time, s.tau[:, k], middle, left)
 
 
 def _shift(s: _Signals, k: int) -> tuple[float, float]:

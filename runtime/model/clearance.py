@@ -9,14 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.functions.function import as_array
 from diffpbd.runtime.model.robot import Robot
 
 __all__ = [
     "KEPT",
+    "NEAREST",
     "Distances",
     "apart_throughout",
+    "distance_option",
     "distances_of",
     "expect_apart",
     "least_distance",
@@ -26,6 +29,8 @@ __all__ = [
 
 KEPT = 0.02
 """[m] What motions that are searched keep between links by default."""
+NEAREST = 1.0
+"""[m] Largest distance that can be asked for, and overlap that can be allowed."""
 FAR = 1e4
 """[m] Where obstacles are that are not there."""
 FINEST = 1e-5
@@ -151,10 +156,18 @@ def distances_of(robot: Robot, alpha: FloatArray) -> Distances | None:
     return found if found.pairs else None
 
 
+def distance_option(usual: float) -> Any:
+    """The field `clearance` [m] of a job, `usual` by default."""
+    return option(
+        f"Links stay so far [m] from each other (default {usual:g}, where ROBOT was generated with --clearance; below 0: wide "
+        "shapes may overlap by as much).", None, span=(-NEAREST, NEAREST), unit="m", metavar="M",
+    )  # fmt: skip
+
+
 def least_distance(robot: Robot, asked: float | None, usual: float = 0.0) -> float | None:
     """The distance [m] to keep: what is `asked`, else `usual` of a robot that has distances between its links, else None."""
     if asked is not None:
-        _expect(robot, "--clearance")
+        _expect(robot, f"{arg.clearance}")
     return usual if asked is None and distances_of(robot, robot.alpha.defaults) is not None else asked
 
 

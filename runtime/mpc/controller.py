@@ -19,7 +19,8 @@ from diffpbd.runtime.model.statics import holding_torque
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
-from diffpbd.runtime.mpc.reference import Reference, goal_reference, way_of
+from diffpbd.runtime.mpc.profile import Approach
+from diffpbd.runtime.mpc.reference import Reference, goal_reference, way_of, way_to
 
 __all__ = ["MpcController"]
 
@@ -68,7 +69,7 @@ class MpcController:
         else:
             angles = [None] * robot.n if goal is None else goal
             wanted = np.array([np.nan if a is None else a for a in angles], dtype=np.float64)
-            self.reference = goal_reference(robot, wanted, settings)
+            self.reference = goal_reference(robot, wanted, Approach(speed, **way_to(settings)))
         self._robot, self._alpha, self._limits = robot, np.array(alpha), limits
         bounds = Bounds(
             -limits.effort, limits.effort, limits.torque_rate * period, limits.lower, limits.upper, limits.speed

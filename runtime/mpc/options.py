@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.base.fitting import shown
+from diffpbd.runtime.base.errors import InputError, arg
+from diffpbd.runtime.base.options import expect, option
+from diffpbd.runtime.model.clearance import distance_option
+from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
 from diffpbd.runtime.mpc.problem import PRICE
 
 __all__ = ["BACKENDS", "Backend", "MpcOptions"]
 
 Backend = Literal["embedded", "ipopt"]
 BACKENDS: tuple[Backend, ...] = ("embedded", "ipopt")
+MOST = 1000
+"""Programs a tick, delays, failed ticks."""
+LONGEST = 1e7
+"""[s] About four months."""
+DEAREST = 1e5
+"""Price of a metre."""
 
 
 @dataclass(frozen=True)
@@ -34,27 +42,41 @@ class MpcOptions:
     `clearance_hard` a plan that is nearer, and nearer than the robot is now, by more than 1 mm is none (TOO_NEAR).
     """
 
-    backend: Backend = "embedded"
-    programs: int = 1
-    time_limit: float | None = None
-    delay: int = 0
+    backend: Backend = option("Solver of a tick.", "embedded", choices=BACKENDS)
+    programs: int = option("Quadratic programs a tick.", 1, span=(1, MOST))
+    time_limit: float | None = option(
+        "No quadratic program of a tick starts later than this.",
+        None,
+        span=(0.0, LONGEST),
+        open=True,
+        unit="s",
+        metavar="S",
+    )
+    delay: int = option("Steps until a torque acts; it is compensated.", 0, span=(0, 10), unit="steps")
     reuse: int = 5
     price: tuple[float, float] = (PRICE, PRICE)
     damping: npt.ArrayLike | None = None
-    disturbance: float | None = None
+    disturbance: float | None = option(
+        "Estimate and compensate unmodelled joint torques.", None, flag="--disturbance/--no-disturbance",
+        parse=lambda on: TIME_CONSTANT if on else None,
+    )  # fmt: skip
     transition: float = 0.0
-    clearance: float | None = None
-    clearance_price: float | None = None
-    clearance_hard: bool = False
+    clearance: float | None = distance_option(0.0)
+    clearance_price: float | None = option(
+        "Cost of a metre less than --clearance (1e4; hard: 1e5).", None, span=(0.0, DEAREST), open=True, metavar="W"
+    )
+    clearance_hard: bool = option(
+        "A plan that violates --clearance by more than 1 mm is rejected, and the last plan continues.", False
+    )
 
     def __post_init__(self) -> None:
-        if str(self.backend) not in BACKENDS:
-            raise InputError(f"MPC: there is no back end {shown(self.backend)}; expected one of {', '.join(BACKENDS)}.")
-        limit = self.time_limit
-        if self.programs < 1 or self.delay < 0 or self.reuse < 0 or (limit is not None and not limit > 0):
-            raise InputError(
-                f"MPC: expected at least 1 program, delay and reuse of at least 0 and a time limit above 0 s, found "
-                f"{self.programs}, {self.delay}, {self.reuse}, {limit}."
-            )
-        if not 0.0 <= self.transition < np.inf:  # NaN too
+        """Refuses numbers outside of their ends, and what is of a distance where none is kept."""
+        expect(self)
+        if self.reuse < 0:
+            raise InputError(f"MPC: reuse: expected at least 0, found {self.reuse}.")
+        if not 0.0 <= self.transition < math.inf:  # NaN too
             raise InputError(f"MPC: transition: expected a finite number of at least 0, found {self.transition:g}.")
+        if self.clearance is None and (self.clearance_price is not None or self.clearance_hard):
+            raise InputError(
+                f"{arg.clearance_price} and {arg.clearance_hard} are of a distance; expected {arg.clearance} M with them."
+            )

@@ -10,8 +10,9 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.options import expect, option
 
-__all__ = ["ACCELERATION", "JERK", "PROFILE", "PROFILES", "Along", "along"]
+__all__ = ["ACCELERATION", "FASTEST", "JERK", "PROFILE", "PROFILES", "Along", "Approach", "along"]
 
 PROFILES: Final = ("ramp", "smooth", "ruckig")
 PROFILE: Final = "smooth"
@@ -24,6 +25,42 @@ STEEPEST: Final = 1.5
 """[1] Largest slope of 3 u² − 2 u³ on [0, 1], by which the speed rises and falls."""
 BENT: Final = 6.0
 """[1] Its largest second derivative."""
+
+FASTEST: Final = 100.0
+"""[rad/s or m/s] Beyond what an arm does."""
+SHARPEST: Final = 1e5
+"""[rad/s², rad/s³] Largest acceleration and jerk that mean anything."""
+
+
+@dataclass(frozen=True)
+class Approach:
+    """How a goal is approached: `speed` [rad/s], `profile`, and of all but "ramp" the bounds `acceleration` [rad/s²] and
+    `jerk` [rad/s³], by default `ACCELERATION` and `JERK` times the speed."""
+
+    speed: float = option(
+        "Speed towards the goal or the log's first sample [rad/s].", 0.5, flag="--goal-speed", span=(0.0, FASTEST), open=True,
+        unit="rad/s",
+    )  # fmt: skip
+    profile: str = option(
+        "Way to the goal: with bounded acceleration and jerk (smooth), in the shortest time within these bounds (ruckig, an "
+        "extra), or at constant speed (ramp).", PROFILE, flag="--goal-profile", choices=PROFILES,
+    )  # fmt: skip
+    acceleration: float | None = option(
+        "Most acceleration towards it [rad/s²]; default: 10 times --goal-speed.", None, flag="--goal-acceleration",
+        span=(0.0, SHARPEST), open=True, unit="rad/s²",
+    )  # fmt: skip
+    jerk: float | None = option(
+        "Most jerk towards it [rad/s³]; default: 200 times --goal-speed.", None, flag="--goal-jerk", span=(0.0, SHARPEST),
+        open=True, unit="rad/s³",
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        """Refuses what is no speed or bound."""
+        expect(self)
+        if self.profile == "ramp" and not (self.acceleration is None and self.jerk is None):
+            raise InputError(
+                "The goal profile ramp bounds neither acceleration nor jerk; expected smooth or ruckig with them."
+            )
 
 
 @dataclass(frozen=True)
@@ -45,9 +82,7 @@ def along(profile: str, speed: float, acceleration: float, jerk: float) -> Along
         return Along(0.0, lambda time: (1.0, 0.0))
     if profile == "ruckig":
         return _ruckig(speed, acceleration, jerk)
-    if profile == "smooth":
-        return _smooth(speed, acceleration, jerk)
-    raise InputError(f"goal profile: expected one of {', '.join(PROFILES)}, found {profile!r}.")
+    return _smooth(speed, acceleration, jerk)
 
 
 def _smooth(speed: float, acceleration: float, jerk: float) -> Along:

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.quaternions import PLACE, difference, of_rotation, product, rotation_vector, turn_between
 from diffpbd.runtime.model.robot import Robot
-from diffpbd.runtime.mpc.profile import ACCELERATION, JERK, PROFILE, PROFILES, Along, along
+from diffpbd.runtime.mpc.profile import ACCELERATION, JERK, PROFILE, Along, Approach, along
 
 __all__ = ["GoalReference", "LogReference", "Reference", "goal_reference", "way_of", "way_to"]
 
@@ -53,16 +53,7 @@ class GoalReference:
     fastest: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        for what, value in (("speed", self.speed), ("acceleration", self.acceleration), ("jerk", self.jerk)):
-            if value is not None and not (np.isfinite(value) and value > 0):
-                unit = {"speed": "rad/s", "acceleration": "rad/s²", "jerk": "rad/s³"}[what]
-                raise InputError(f"The goal's {what} must be above 0 {unit}, found {value}.")
-        if self.profile not in PROFILES:
-            raise InputError(f"Goal profile: expected one of {', '.join(PROFILES)}, found {self.profile!r}.")
-        if self.profile == "ramp" and not (self.acceleration is None and self.jerk is None):
-            raise InputError(
-                "The goal profile ramp bounds neither acceleration nor jerk; expected smooth or ruckig with them."
-            )
+        Approach(self.speed, self.profile, self.acceleration, self.jerk)  # refuses what is none
         self._along = along(self.profile, np.inf, 1.0, 1.0)
         self._from = np.where(np.isnan(self.goal), 0.0, self.goal)
 
@@ -182,7 +173,8 @@ class LogReference:
             name = self.joints[k] if self.joints else f"joint {k + 1}"
             raise InputError(
                 f"{name}: at 0 s the reference is at {self.q[0, k]:.4g}, {abs(self._offset[k]):.4g} away from the start pose's "
-                f"{q[k]:.4g}; expected at most {self.reach:g}. Start nearer, or let --bridge-jumps go there at --goal-speed."
+                f"{q[k]:.4g}; expected at most {self.reach:g}. Start nearer, or let {arg.bridge_jumps} go there at "
+                f"{arg.goal_speed}."
             )
 
     def at(self, time: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -195,12 +187,9 @@ class LogReference:
         return P, PD - self.speed * np.sign(left)
 
 
-def goal_reference(robot: Robot, goal: FloatArray, options: Mapping[str, Any]) -> GoalReference:
-    """The reference to a goal (n_p,) of a robot by `goal_speed`, `goal_profile`, `goal_acceleration` and `goal_jerk`
-    (None: the default), within the speeds of its description."""
-    return GoalReference(
-        goal, float(options["goal_speed"]), robot.manifest.robot.floating, **way_to(options), fastest=robot.limits.speed
-    )
+def goal_reference(robot: Robot, goal: FloatArray, approach: Approach) -> GoalReference:
+    """The reference to a goal (n_p,) of a robot, within the speeds of its description."""
+    return GoalReference(goal, floating=robot.manifest.robot.floating, fastest=robot.limits.speed, **vars(approach))
 
 
 def way_to(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from diffpbd.runtime.base import options
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.base.fitting import expect
 from diffpbd.runtime.base.live import Loop
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.quaternions import difference, moved
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.model import closed as closed_loops
@@ -27,6 +29,8 @@ __all__ = ["ClosedLoop", "Plant", "run_closed_loop"]
 SETTLING = 1.0
 """[s] Beyond the way to a goal, by default."""
 MAX_TICKS = 1_000_000  # a run is held in memory
+LOUDEST = 1e3
+"""[rad, m, rad/s, m/s] Largest noise."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,16 +78,19 @@ class Plant:
 
     alpha: FloatArray | None = None
     load: FloatArray | None = None
-    noise: float = 0.0
-    rate_noise: float = 0.0
-    seed: int = 0
+    noise: float = option(
+        "Noise of measured positions, standard deviation [rad or m].", 0.0, span=(0.0, LOUDEST), unit="rad or m"
+    )
+    rate_noise: float = option(
+        "Noise of measured velocities, standard deviation.", 0.0, span=(0.0, LOUDEST), unit="rad/s or m/s"
+    )
+    seed: int = option("Seed of the noise.", 0, span=(0, 2**32 - 1))
 
     def __post_init__(self) -> None:
         """Refuses noise that is none."""
         for name, kind in type(self).__annotations__.items():
             expect(f"Plant: {name}", getattr(self, name), str(kind))
-        if not (self.noise >= 0.0 and self.rate_noise >= 0.0):  # NaN too
-            raise InputError(f"MPC: noise is at least 0, found {self.noise} and {self.rate_noise}.")
+        options.expect(self)
 
 
 def run_closed_loop(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,18 +18,10 @@ import diffpbd.runtime.commands.estimate_torque
 import diffpbd.runtime.commands.excite
 import diffpbd.runtime.commands.generate
 import diffpbd.runtime.commands.identify
-from diffpbd.codegen.description.recipe import DEFAULT_SWEEPS, Recipe
-from diffpbd.codegen.description.recipe_options import OPTIONS
+from diffpbd.codegen.description.recipe import DEFAULT_SWEEPS
 from diffpbd.codegen.emit.stub import STUB, stub
 from diffpbd.codegen.functions import FUNCTIONS, VARIANTS, expect_declared
 from diffpbd.codegen.graph.capabilities import GROUPS
-from diffpbd.runtime import commands
-from diffpbd.runtime.api.keywords import TYPES, keywords
-from diffpbd.runtime.api.keywords import stub as keyword_stub
-from diffpbd.runtime.base.options import options_of
-from diffpbd.runtime.excite import excitation
-from diffpbd.runtime.identify import settings as identify
-from diffpbd.runtime.torques import settings as torques
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_name("users_script.py")
@@ -84,37 +74,6 @@ def test_the_table_is_of_what_is_made() -> None:
         expect_declared("gravity", ["alpha", "p"], ["u"])
     with pytest.raises(LookupError, match="not declared"):
         expect_declared("gravty", ["p", "alpha"], ["u"])
-
-
-DOORS: dict[str, tuple[Any, Any, Any, set[str]]] = {
-    "GenerateOptions": (
-        commands.generate.command,
-        Recipe,
-        OPTIONS,
-        {"out", "order", "everything", "json", "printed_order"},
-    ),
-    "TorqueHow": (commands.estimate_torque.command, torques.Settings, None, set()),
-    "IdentifyHow": (commands.identify.command, identify.Settings, None, set()),
-    "ExciteHow": (commands.excite.command, excitation.Wishes, None, set()),
-}
-"""By the type of the keywords: the command, the dataclass of the job, the table of its options."""
-
-
-@pytest.mark.parametrize("job", DOORS)
-def test_both_doors_have_the_options_of_the_job(job: str) -> None:
-    command, record, options, alone = DOORS[job]
-    of_command = {param.name: param for param in command.params}
-    own = {field.name: option for field, option in options_of(record, options)}
-    arguments = {*keywords(job), *inspect.signature(diffpbd.excite).parameters} if job == "ExciteHow" else keywords(job)
-    assert own and set(own) <= set(arguments) and set(own) <= set(of_command)
-    for name, option in own.items():
-        assert option.word(name) in of_command[name].opts and of_command[name].help == option.help
-    if alone:
-        assert set(of_command) - set(own) - {"robot", "config", "robots"} == alone
-
-
-def test_types_of_keywords_are_those_of_the_jobs() -> None:
-    assert TYPES.read_text(encoding="utf-8") == keyword_stub(), "python -m diffpbd.runtime.api.keywords writes it anew"
 
 
 def test_joints_by_name() -> None:

@@ -48,7 +48,7 @@ def test_a_table_of_functions_and_the_times(seen: dict[str, Any]) -> None:
 
 def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
     options = (
-        "--base b --tip t --tip u --hold k --wrench t --lever-spring j --limits --cuda --out d --integrator paper "
+        "--base b --tip t --tip u --hold k --wrench t --lever-spring j --limits --cuda --single --out d --integrator paper "
         "--solver jacobi --sweeps 30 --relaxation 0.7 --symbolic mass,com "
         "--variants paper_jacobi,paper_direct --sweep-order printed --multiplier scalar "
         "--functions mpc,step --friction-law asymmetric "
@@ -73,6 +73,7 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
         "sweep_order": "printed",
         "multiplier": "scalar",
         "cuda": True,
+        "single": True,
         "functions": ["mpc", "step"],
         "friction_law": ["asymmetric"],
         "symbolic": ["mass", "com"],

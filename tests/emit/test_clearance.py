@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -128,58 +127,6 @@ def test_points_lie_on_both_surfaces(robot: Robot, judge: Judge) -> None:
                 form, R, x = judge.place(name, frames, given)
                 if found.distance[k] > 1e-3:
                     assert abs(distance(geometry("sphere", (), 1e-3), np.eye(3), point, form, R, x) + 1e-3) < 1e-5
-
-
-def test_jacobians(robot: Robot) -> None:
-    """Beside differences of fourth order, away from where faces change, and by every other input as `vjp_clearance` says."""
-    rng, judged = np.random.default_rng(2), 0
-    for q in poses(robot, rng, 10):
-        given = obstacles(rng)
-        found = robot.jac_clearance(q, **given)
-        np.testing.assert_array_equal(found.distance, robot.clearance(q, **given))
-        seed = rng.normal(size=len(found.distance))
-        back = robot.vjp_clearance(q, **given, distance_bar=seed)
-        np.testing.assert_allclose(back.p_bar, found.ddistance_dp.T @ seed, atol=1e-12)
-        for j in range(robot.n):
-            near, far = (_difference(partial(_of_pose, robot, given), q, j, h) for h in (1e-4, 2e-4))
-            smooth = np.abs(near - far) < 1e-5
-            judged += smooth.sum()
-            assert np.abs((4.0 * near - far) / 3.0 - found.ddistance_dp[:, j])[smooth].max() < 1e-8
-        for kind, numbers in given.items():
-            bar = getattr(back, f"{kind}_bar")
-            for i in range(numbers.size):
-
-                def at(x: np.ndarray, kind: str = kind, given: Any = given, q: Any = q) -> np.ndarray:
-                    return robot.clearance(q, **{**given, kind: x.reshape(given[kind].shape)})
-
-                near, far = (_difference(at, numbers.ravel(), i, h) for h in (1e-4, 2e-4))
-                smooth = np.abs(near - far) < 1e-5
-                gap = np.abs(seed) @ np.where(smooth, 0.0, 10.0)
-                assert abs(bar.ravel()[i] - seed @ ((4.0 * near - far) / 3.0)) < 1e-6 + gap
-    assert judged > 500
-
-
-def _of_pose(robot: Robot, given: Mapping[str, np.ndarray], q: np.ndarray) -> np.ndarray:
-    return robot.clearance(q, **given)
-
-
-def _difference(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, k: int, h: float) -> np.ndarray:
-    step = h * np.eye(len(x))[k]
-    return (f(x + step) - f(x - step)) / (2.0 * h)
-
-
-def test_the_graph_is_the_same(robot: Robot) -> None:
-    """CasADi's graph gives the same distances, and its own derivative the same Jacobian."""
-    import casadi as ca
-
-    f, rng = robot.casadi("clearance"), np.random.default_rng(3)
-    slopes = f.factory("slopes", f.name_in(), ["jac:distance:p"])
-    for q in poses(robot, rng, 3):
-        given = obstacles(rng)
-        arguments = [q, *(given[name] for name in f.name_in()[1:-1]), robot.alpha.defaults]
-        np.testing.assert_allclose(np.array(f(*arguments)).ravel(), robot.clearance(q, **given), atol=1e-15)
-        expected = robot.jac_clearance(q, **given).ddistance_dp
-        np.testing.assert_allclose(np.array(ca.densify(slopes(*arguments))), expected, atol=1e-6)
 
 
 def test_pairs_are_those_that_may_touch(robot: Robot, judge: Judge) -> None:

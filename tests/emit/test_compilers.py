@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from support.mechanisms import in_cache
 from support.robots import CACHE, generated
 from support.touching import block
 
@@ -51,10 +52,8 @@ def arm() -> Path:
 @cache
 def stopped_block() -> Path:
     """Limits and a contact, with predictive control."""
-    sources = CACHE / "touching"
-    sources.mkdir(parents=True, exist_ok=True)
     asked = ("joint_step", "jac_alpha_joint_step", "mpc")
-    return generated(str(block().write(sources, "stopped_block", "limits = true")), functions=asked)
+    return generated(str(in_cache(block(), "stopped_block", "limits = true")), functions=asked)
 
 
 @cache

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.robots import CACHE, generated
+from support.mechanisms import robot_of
 from support.touching import block
 
-from diffpbd.runtime import InputError, Robot, load
+from diffpbd.runtime import InputError, Robot
 
 STATE = (np.array([0.0, 0.0, 1e-4]), np.array([1.0, 0.0, -1.0]), np.zeros(3))
 SLIP, LOAD, FRICTION = "contact.slip", "contact.load.block", "contact.friction.block"
@@ -20,10 +20,7 @@ UNITS = {SLIP: " m/s", LOAD: " N", FRICTION: "", RADIUS: " m", COMPLIANCE: " m/N
 
 @cache
 def robot() -> Robot:
-    folder = CACHE / "touching"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = block().write(folder, "block", "")
-    return load(generated(str(path), functions=("joint_step", "jac_alpha_joint_step")))
+    return robot_of(block(), "block")
 
 
 def vector(name: str, value: float) -> Any:

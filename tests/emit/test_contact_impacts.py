@@ -8,20 +8,16 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from support import touching
-from support.robots import CACHE, generated
+from support.mechanisms import robot_of
 from support.touching import MASS, RADIUS
 
-from diffpbd.runtime import Robot, load
+from diffpbd.runtime import Robot
 
 G, MOMENT = 9.81, 0.4 * MASS * RADIUS**2
 
 
 def made(name: str) -> Robot:
-    folder = CACHE / "touching"
-    folder.mkdir(parents=True, exist_ok=True)
-    found = getattr(touching, name)()
-    mechanism, line = found if isinstance(found, tuple) else (found, "")
-    return load(generated(str(mechanism.write(folder, name, line)), functions=("joint_step",)))
+    return robot_of(getattr(touching, name)(), name, functions=("joint_step",))
 
 
 def leaving(start: float, length: float, friction: float) -> float:

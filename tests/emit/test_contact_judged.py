@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from support import touching
-from support.robots import CACHE, generated
+from support.mechanisms import in_cache
+from support.robots import generated
 from support.touch_oracle import Oracle
 
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
@@ -48,15 +49,11 @@ NAMES = [pytest.param(name, marks=pytest.mark.soak) if name == "box" else name f
 
 @cache
 def case(name: str) -> Case:
-    sources = CACHE / "touching"
-    sources.mkdir(parents=True, exist_ok=True)
-    made = getattr(touching, name)()
-    mechanism, line = made if isinstance(made, tuple) else (made, "")
-    path = mechanism.write(sources, name, line)
+    path = in_cache(getattr(touching, name)(), name)
     robot = load(generated(str(path), functions=("joint_step", "jac_alpha_joint_step")))
     recipe = find_recipe(str(path))
     p, pd, steps = CASES[name]
-    p = robot.close_loops(p, np.zeros(robot.n)) if mechanism.loops else p
+    p = robot.close_loops(p, np.zeros(robot.n)) if robot.manifest.robot.loops else p
     P, PD = robot.rollout(np.array(p), np.array(pd), np.zeros((steps, robot.n)), h=H)
     return Case(robot, Oracle(build(read_robot(recipe), recipe)), np.array(P[-1]), np.array(PD[-1]))
 
@@ -103,17 +100,6 @@ def test_derivatives_are_those_of_the_oracle(name: str) -> None:
         pulled = np.concatenate([back.p_bar, back.pd_bar, back.u_bar, back.alpha_bar, [back.h_bar]])
         size = np.abs(wanted).max(axis=0) + 1e-3
         assert (np.abs(pulled - seed @ wanted) / size).max() < 1e-6
-
-
-def test_a_batch_is_its_rows() -> None:
-    c = case("reaching_arm")
-    rows = c.p + np.array([[0.0, 0.0, x] for x in (0.0, 0.001, 0.3)])
-    rates, u = np.tile(c.pd, (3, 1)), np.tile(torque(c), (3, 1))
-    many = c.robot.joint_step(rows, rates, u, h=H)
-    for k in range(3):
-        one = c.robot.joint_step(rows[k], rates[k], u[k], h=H)
-        np.testing.assert_array_equal(many.p_next[k], one.p_next)
-        np.testing.assert_array_equal(many.pd_next[k], one.pd_next)
 
 
 def test_energy_in_contact_rises_no_more_than_that_of_the_free_arm_and_as_the_square_of_the_step() -> None:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from support import touching
+from support.mechanisms import robot_of
 from support.random_scenes import Tally, alpha_of, run
-from support.robots import CACHE, generated
 from support.touching import RADIUS
 
-from diffpbd.runtime import Robot, load
+from diffpbd.runtime import Robot
 
 Start = Callable[[Robot, np.random.Generator], Any]
 STARTS: dict[str, Start] = {
@@ -28,12 +28,7 @@ either: a pose that ends more than 10 rad off its guess is none."""
 
 
 def scene_robot(name: str) -> Robot:
-    folder = CACHE / "touching"
-    folder.mkdir(parents=True, exist_ok=True)
-    made = getattr(touching, name)()
-    mechanism, line = made if isinstance(made, tuple) else (made, "")
-    path = mechanism.write(folder, f"{name}_scenes", f'{line}\nsymbolic = ["mass"]')
-    return load(generated(str(path), functions=("joint_step",)))
+    return robot_of(getattr(touching, name)(), f"{name}_scenes", 'symbolic = ["mass"]', functions=("joint_step",))
 
 
 @pytest.mark.soak

@@ -9,12 +9,11 @@ import mujoco
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from support.free_flyer import moved
-from support.robots import CACHE, generated
+from support.mechanisms import robot_of
 from support.shaped import LENGTH, ROD_MOMENTS, THICK, alone, moments, over, pair
 from support.touching import MASS
 
-from diffpbd.runtime import Robot, load
+from diffpbd.runtime import Robot
 
 H, G, OFF = 0.01, 9.81, 0.1
 MADE: dict[str, Any] = {
@@ -39,11 +38,8 @@ MADE: dict[str, Any] = {
 
 
 @cache
-def robot(name: str) -> Robot:
-    folder = CACHE / "shaped"
-    folder.mkdir(parents=True, exist_ok=True)
-    mechanism, line = MADE[name]()
-    return load(generated(str(mechanism.write(folder, name, line)), functions=("joint_step",)))
+def shaped(name: str) -> Robot:
+    return robot_of(MADE[name](), name, sources="shaped")
 
 
 def at(x: float = 0.0, y: float = 0.0, z: float = 0.0, turn: Any = (1.0, 0.0, 0.0, 0.0)) -> np.ndarray:
@@ -56,7 +52,7 @@ def force(r: Robot, p: Any, pd: Any) -> np.ndarray:
 
 def test_a_box_rests_on_its_corners() -> None:
     """A quarter of its weight on each, whatever face is below."""
-    r = robot("cube")
+    r = shaped("cube")
     for turn in ((1, 0, 0, 0), (1, 1, 0, 0), (1, 0, -1, 0), (0, 1, 0, 0)):
         P, PD = r.rollout(at(0, 0, 0.1 + 1e-4, turn), np.zeros(6), np.zeros((50, 6)))
         carried = force(r, P[-1], PD[-1])[2]
@@ -66,7 +62,7 @@ def test_a_box_rests_on_its_corners() -> None:
 
 def test_a_capsule_lies_on_its_ends_and_rolls_without_slip() -> None:
     """Down no slope, from sliding to rolling: v = v₀/(1 + I/(m r²)); the ends share the weight by the lever."""
-    r = robot("rod")
+    r = shaped("rod")
     P, PD = r.rollout(at(0, 0, THICK), np.array([0, 1.0, 0, 0, 0, 0]), np.zeros((100, 6)))
     inertia = ROD_MOMENTS[0]
     assert PD[-1][1] == pytest.approx(1.0 / (1.0 + inertia / (MASS * THICK**2)), abs=2e-3)
@@ -77,7 +73,7 @@ def test_a_capsule_lies_on_its_ends_and_rolls_without_slip() -> None:
 
 def test_a_capsule_slides_and_turns_on_its_ends() -> None:
     """By the equations of Newton and Euler of a rod on two ends that slide: their normal forces follow from its not tipping."""
-    r, mu, reach = robot("rod"), 0.5, LENGTH / 2
+    r, mu, reach = shaped("rod"), 0.5, LENGTH / 2
     around, across = ROD_MOMENTS[:2]
 
     def rates(_: float, s: Any) -> Any:
@@ -100,7 +96,7 @@ def test_a_capsule_slides_and_turns_on_its_ends() -> None:
 @pytest.mark.parametrize("offset", [0.0, 0.05])
 def test_a_capsule_lies_along_another(offset: float) -> None:
     """At rest for a second, its weight and its moment carried, in equilibrium about the middle."""
-    r = robot("rod_over_rod")
+    r = shaped("rod_over_rod")
     P, PD = r.rollout(at(offset, 0, 2 * THICK), np.zeros(6), np.zeros((100, 6)))
     assert np.abs(PD[-1]).max() < 1e-6
     assert P[-1][:3] == pytest.approx([offset, 0, 2 * THICK], abs=1e-5)
@@ -109,7 +105,7 @@ def test_a_capsule_lies_along_another(offset: float) -> None:
 
 
 def test_a_capsule_across_another_rests_where_they_cross() -> None:
-    r = robot("rod_over_rod")
+    r = shaped("rod_over_rod")
     turn = (np.cos(np.pi / 4), 0, 0, np.sin(np.pi / 4))
     P, PD = r.rollout(at(0, 0, 2 * THICK, turn), np.zeros(6), np.zeros((100, 6)))
     names = [c.name for c in r.manifest.robot.contacts]
@@ -120,7 +116,7 @@ def test_a_capsule_across_another_rests_where_they_cross() -> None:
 
 def test_crossed_capsules_bounce_as_newton_says() -> None:
     """Off centre by a: momentum and angular momentum as by the closed form of one impulse, the rate of parting −e times."""
-    r, e, v = robot("crossed"), 0.6, 1.0
+    r, e, v = shaped("crossed"), 0.6, 1.0
     (m1, m2), inertia = (1.0, 3.0), ROD_MOMENTS[1]
     x = r.manifest.robot  # one: along x, on z and pitch; two: across, on z, and 0.1 m along x of the first
     assert len(x.contacts) == 5
@@ -135,7 +131,7 @@ def test_crossed_capsules_bounce_as_newton_says() -> None:
 @pytest.mark.parametrize("place", [(0.0, 0.0, 0.2), (0.105, 0.02, 0.19), (0.17, 0.17, 0.17)])
 def test_a_ball_on_a_face_an_edge_and_a_corner(place: tuple[float, float, float]) -> None:
     """It leaves the box along the line from its nearest point, wherever that is."""
-    r = robot("ball_over_cube")
+    r = shaped("ball_over_cube")
     place_ = np.array(place)
     near = np.clip(place_, -0.1, 0.1)
     n = (place_ - near) / np.linalg.norm(place_ - near)
@@ -147,28 +143,6 @@ def test_a_ball_on_a_face_an_edge_and_a_corner(place: tuple[float, float, float]
     F = force(r, at(*(centre + 1e-5 * n)), np.r_[-n, 0, 0, 0])[:, 0]
     assert np.cross(F / np.linalg.norm(F), n) == pytest.approx([0, 0, 0], abs=0.1)
     assert end.pd_next[:3] @ n == pytest.approx(0.0, abs=0.02)
-
-
-@pytest.mark.parametrize("name", ["cube", "rod", "rod_over_rod", "ball_over_cube"])
-def test_jacobians_of_a_step_in_contact(name: str) -> None:
-    """Against differences, in impact and in sliding."""
-    r, rng = robot(name), np.random.default_rng(4)
-    alpha = r.alpha.vector({"contact.slip": 1e-3})
-    worst = 0.0
-    for _ in range(4):
-        p = at(*rng.uniform(-0.05, 0.05, 2), 0.3, [1, *rng.uniform(-0.4, 0.4, 3)])
-        p[2] -= np.min(r.contact_gap(p, alpha=alpha)) * 0.97
-        pd = np.r_[rng.normal(size=2), -1.0, rng.normal(size=3)]
-        u = np.zeros(6)
-        found = r.jac_joint_step(p, pd, u, h=H, alpha=alpha)
-        J = np.asarray(found.dpd_next_dp)
-        slopes = np.empty_like(J)
-        for k in range(6):
-            d = 1e-6 * np.eye(6)[k]
-            ends = [r.joint_step(moved(p, s * d), pd, u, h=H, alpha=alpha).pd_next for s in (1, -1, 2, -2)]
-            slopes[:, k] = (8.0 * (ends[0] - ends[1]) - ends[2] + ends[3]) / 12e-6
-        worst = max(worst, np.abs(J - slopes).max() / np.abs(J).max())
-    assert worst < 1e-6
 
 
 GEOMS = {
@@ -206,7 +180,7 @@ def by_mujoco(kind: str, other: str, p: Any, pd: Any, time: float) -> np.ndarray
     ],
 )
 def test_motions_are_those_of_mujoco(name: str, kind: str, other: str, p: Any, pd: Any, time: float) -> None:
-    r, h = robot(name), 2e-3
+    r, h = shaped(name), 2e-3
     alpha = r.alpha.vector({"contact.friction.body": 0.5})
     P, _ = r.rollout(p, np.array(pd), np.zeros((round(time / h), 6)), h=h, alpha=alpha)
     end, wanted = P[-1], by_mujoco(kind, other, p, np.array(pd), time)

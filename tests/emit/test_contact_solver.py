@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.mechanisms import robot_of
 from support.robots import CACHE, generated
 from support.touching import RADIUS, ball, block, box, two_balls
 
@@ -21,11 +22,8 @@ H = 0.01
 
 
 def folder(name: str) -> Path:
-    sources = CACHE / "touching"
-    sources.mkdir(parents=True, exist_ok=True)
     made = {"ball": ball, "tumbling_box": lambda: box("floating"), "stopped_block": lambda: (block(), "limits = true")}
-    mechanism, line = made[name]()
-    return generated(str(mechanism.write(sources, name, line)), functions=("joint_step", "jac_alpha_joint_step"))
+    return robot_of(made[name](), name).folder
 
 
 @cache

@@ -7,32 +7,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.free_flyer import moved
-from support.properties import Scene, properties_of
-from support.robots import CACHE, generated
+from support.mechanisms import robot_of
 from support.touching import MASS, RADIUS, ball, block, box, rod
 
-from diffpbd.runtime import Robot, load
+from diffpbd.runtime import Robot
 
 H, G = 0.01, 9.81
 MADE = {
     "tumbling_box": lambda: box("floating"),
-    "block": lambda: (block(), ""),
+    "block": block,
     "ball": ball,
     "rod": rod,
 }
 
 
-def path_of(name: str) -> str:
-    folder = CACHE / "touching"
-    folder.mkdir(parents=True, exist_ok=True)
-    mechanism, line = MADE[name]()
-    return str(mechanism.write(folder, name, line))
-
-
 @cache
 def robot(name: str) -> Robot:
-    return load(generated(path_of(name), functions=("joint_step", "jac_alpha_joint_step")))
+    return robot_of(MADE[name](), name)
 
 
 def alpha_of(r: Robot, **more: float) -> np.ndarray:
@@ -116,9 +107,6 @@ def test_a_sliding_ball_rolls_at_five_sevenths() -> None:
     assert found[1] == pytest.approx(v * 5 / 7, abs=2e-5), (found, names)
 
 
-CASES = {"stick": (2e-3, 0.0, 0.0), "slide": (2e-3, 0.7, 0.0), "impact": (1e3, 0.7, -2.0), "flight": (1e4, 0.7, 0.0)}
-
-
 @pytest.mark.parametrize("friction", [0.2, 0.5, 1.0, 2.0])
 def test_thrown_boxes_never_fail_nor_sink_in(friction: float, count: Any) -> None:
     r, rng = robot("tumbling_box"), np.random.default_rng(11)
@@ -138,40 +126,3 @@ def test_thrown_boxes_never_fail_nor_sink_in(friction: float, count: Any) -> Non
         energy = np.array([sum(r.energy(*state)) for state in zip(P, PD, strict=True)])
         risen = max(risen, float((energy - np.minimum.accumulate(energy)).max()))
     assert risen < 5e-4
-
-
-@pytest.mark.parametrize("name", list(CASES))
-@pytest.mark.parametrize("slip", [1e-2, 1e-5])
-def test_properties_of_a_block(name: str, slip: float) -> None:
-    r, (height, rate, fall) = robot("block"), CASES[name]
-    alpha = alpha_of(r, contact__slip=slip, contact__compliance__block=1e-6)
-    z = height * slip if height < 1 else height * 1e-5
-    state = np.array([0.1, 0.2, z]), np.array([rate, -0.4 * rate, fall]), np.array([1.0, 0.5, 0.0])
-    sizes = {"contact.slip": 0.03 * slip, "contact.friction.block": 1e-3, "contact.load.block": 0.03, "gravity.z": 1e-3}
-    sizes |= {"contact.compliance.block": 1e-8, "plane.height.table": 1e-6, "contact.radius.block": 1e-6}
-    columns = properties_of(Scene(r, *state, alpha), sizes, 1e-5 if name == "flight" else 1e-6)
-    if name in ("slide", "impact"):
-        assert np.abs(columns[:, r.alpha.names.index("contact.friction.block")]).max() > 1e-3
-
-
-@pytest.mark.parametrize("slip", [1e-2, 1e-4])
-def test_properties_of_a_box_that_lands_on_an_edge(slip: float) -> None:
-    """By tangents, turning fast: what slides in a step does not depend on the frame that it is seen from."""
-    r = robot("tumbling_box")
-    alpha, level = alpha_of(r, contact__slip=slip), np.r_[0, 0, 0.054, 1.0, 0, 0, 0]
-    p = moved(level, np.r_[0, 0, 0, 0.03, 0.02, 0.3])
-    pd, u = np.array([0.3, 0.1, -1.0, 3.0, 4.0, 2.0]), np.array([0.5, 0.2, 0, 0.01, 0.02, 0.0])
-    assert np.abs(r.joint_step(p, pd, u, h=H, alpha=alpha).pd_next - pd).max() > 0.5
-    properties_of(Scene(r, p, pd, u, alpha), {}, 2e-6, graph=None, reverse=1e-8, along=(1e-3, 1e-4, 1e-5, 1e-6))
-
-
-@pytest.mark.parametrize("slip", [1e-3, 1e-5, 1e-6])
-def test_properties_of_a_rod_whose_tip_lands_sliding(slip: float) -> None:
-    """Impact and friction act on the same coordinates: in the motion along the table what is large in their slopes cancels."""
-    r = robot("rod")
-    p, pd, u = np.array([0.399355, 0.09846114, 0.0349228]), np.full(3, -4.0), np.array([-13.988, 5.909, -6.186])
-    sizes = {"contact.slip": 0.01 * slip, "plane.height.table": 1e-5, "contact.friction.back": 1e-4}
-    scene = Scene(r, p, pd, u, alpha_of(r, contact__slip=slip), 0.014385554)
-    columns = properties_of(scene, sizes, graph=None, reverse=1e-8, along=(1e-3, 1e-4, 1e-5))
-    seed = np.array([0.3, -0.2, 0.5, 1.0, 0.4, -0.3])
-    assert np.abs([seed @ columns[:, r.alpha.index(name)] for name in sizes]).min() > 1e-3

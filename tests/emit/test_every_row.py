@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from support.closed_robots import FUNCTIONS, case
-from support.mechanisms import MECHANISMS, Mechanism, four_bar
-from support.robots import CACHE, generated
+from support.mechanisms import MECHANISMS, Mechanism, four_bar, robot_of
 
-from diffpbd.runtime import Robot, load
+from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import SolverError
 
 FEW = ("joint_step", "step", "vjp_step", "jac_alpha_joint_step", "jac_forward_dynamics")
@@ -28,9 +27,8 @@ def twice() -> Mechanism:
 @cache
 def every(name: str) -> Robot:
     mechanism = twice() if name == "four_bar" else MECHANISMS[name]()
-    (CACHE / "mechanisms").mkdir(parents=True, exist_ok=True)
-    path = mechanism.write(CACHE / "mechanisms", f"{name}_every_row", ALL)
-    return load(generated(str(path), functions=FEW if name == "four_bar" else FUNCTIONS))
+    functions = FEW if name == "four_bar" else FUNCTIONS
+    return robot_of(mechanism, f"{name}_every_row", ALL, "mechanisms", functions)
 
 
 def near(found: Any, wanted: Any) -> None:

@@ -10,7 +10,6 @@ import pytest
 from support.floating_arm import flat_arms, floating_arm, recipe
 from support.free_flyer import FreeFlyer, difference, moved, position
 from support.numeric import slopes
-from support.properties import Scene, properties_of
 from support.robots import generated
 
 from diffpbd.runtime import Robot, load
@@ -36,6 +35,7 @@ def rich(robot: Robot) -> Array:
     """Every parameter away from its default, friction too."""
     rng = np.random.default_rng(8)
     sizes = {
+        "friction.coulomb": 0.3,
         "friction.viscous": 0.2,
         "rotor": 0.02,
         "spring": 0.5,
@@ -95,14 +95,6 @@ def test_momentum_stays_for_20_s() -> None:
         about_world = np.hstack([linear[:, :3], linear[:, 3:] + np.cross(P[:, :3], linear[:, :3])])
         assert np.abs(about_world - about_world[0]).max() <= 1e-11
         assert np.abs(np.linalg.norm(P[:, 3:7], axis=1) - 1).max() < 1e-15
-
-
-@pytest.mark.parametrize("coulomb", [0.0, 0.3])
-def test_properties_of_the_step(coulomb: float) -> None:
-    robot, state_ = floating_arm(), state()
-    alpha = rich(robot)
-    alpha[[robot.alpha.index(f"friction.coulomb.{name}") for name in robot.joints[6:]]] = coulomb
-    properties_of(Scene(robot, *state_, alpha))
 
 
 def test_torque_from_three_poses_has_what_pushed_the_base() -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from support.floating_arm import stopped_flap
 from support.free_flyer import position
-from support.properties import Scene, properties_of
 
 Array = Any
 H = 0.01
@@ -62,12 +61,3 @@ def test_an_impact_is_the_one_that_leaves_no_rate() -> None:
     wanted = PD[k] - inverse[:, 6] * PD[k, 6] / inverse[6, 6]
     assert np.abs(wanted - PD[k]).max() > 0.3
     assert PD[k + 2] == pytest.approx(wanted, abs=2e-3)
-
-
-@pytest.mark.parametrize("room, rate, effort", [(0.005, 3.0, 0.0), (2e-6, 0.0, 40.0), (0.3, 1.0, 0.0)])
-def test_properties_at_a_stop(room: float, rate: float, effort: float) -> None:
-    robot, alpha = stopped_flap(), weightless(gravity__x=1.0, limit__slip=1e-4)
-    p, pd, u = start(UPPER - room), np.r_[SPIN[:6], rate], np.r_[0.3, -0.2, 0.1, 0.2, 0.1, -0.3, effort]
-    steps = (1e-4, 4e-5, 1e-5, 1e-6)  # 1e-4 outside a start is led in
-    sizes = {"limit.upper.shoulder": 1e-4, "limit.load": 1e-2, "limit.slip": 1e-6}
-    properties_of(Scene(robot, p, pd, u, alpha, H), sizes, graph=None, along=steps, efforts=steps)

@@ -9,12 +9,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
-from support.mechanisms import MECHANISMS
-from support.properties import Scene, properties_of
-from support.robots import CACHE, generated
+from support.mechanisms import MECHANISMS, robot_of
 from support.stopped import stopped_arm
 
-from diffpbd.runtime import Robot, load
+from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.mpc.options import BACKENDS, Backend, MpcOptions
 from diffpbd.runtime.mpc.planner import Mpc
@@ -31,10 +29,7 @@ def arm() -> Robot:
 @cache
 def crank() -> Robot:
     """A slider-crank whose slide has limits."""
-    folder = CACHE / "mechanisms"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = MECHANISMS["slider_crank"]().write(folder, "stopped_crank", "limits = true")
-    return load(generated(str(path), functions=("joint_step", "jac_alpha_joint_step")))
+    return robot_of(MECHANISMS["slider_crank"](), "stopped_crank", "limits = true", "mechanisms")
 
 
 def test_time_runs_forwards_where_joints_stop() -> None:
@@ -54,28 +49,6 @@ def alpha_of(robot: Robot, **more: float) -> np.ndarray:
 
 def step(robot: Robot, *state: Any, alpha: Any) -> np.ndarray:
     return np.concatenate(robot.joint_step(*state, h=H, alpha=alpha))
-
-
-STATES = {  # room to the lower limit of the swing, its rate, its torque
-    "free": (0.5, -0.1, 0.0),
-    "touching": (1e-3, -0.1, 0.0),
-    "impact": (0.01, -3.0, 0.0),
-    "pressed": (2e-7, 0.0, -50.0),
-}
-
-
-@pytest.mark.parametrize("name", list(STATES))
-@pytest.mark.parametrize("slip", [1e-2, 1e-5])
-def test_properties_at_every_state(name: str, slip: float) -> None:
-    r, (room, rate, effort) = arm(), STATES[name]
-    alpha = alpha_of(r, limit__slip=slip, friction__stribeck__slide=0.3, friction__viscous__swing=0.1, gravity__x=1.0)
-    p, pd, u = np.array([-1 + room, 0.3, 0.2]), np.array([rate, 0.4, -0.3]), np.array([effort, 0.1, 0.0])
-    sizes = {"limit.slip": 0.03 * slip, "limit.load": 0.01, "limit.lower.swing": 1e-6, "limit.upper.slide": 1e-6}
-    sizes |= {"gravity.z": 1e-3, "friction.viscous.swing": 1e-3, "friction.stribeck.slide": 1e-3}
-    steps = (1e-4, 1e-5, 1e-6)
-    columns = properties_of(Scene(r, p, pd, u, alpha), sizes, 2e-6, graph=None, along=steps, efforts=steps)
-    if name in ("impact", "pressed"):
-        assert np.abs(columns[:, r.alpha.names.index("limit.lower.swing")]).max() > 0.5
 
 
 def test_a_swing_into_its_stop_loses_energy_and_never_passes() -> None:
@@ -201,10 +174,8 @@ def test_programs_find_a_plan_into_every_stop(slip: float) -> None:
 @pytest.mark.soak
 def test_programs_find_a_plan_into_a_stop_of_a_closed_loop() -> None:
     """A slider-crank whose slide has 20 mm of room either way: plans stay closed, and are the step's own rollout."""
-    folder = CACHE / "mechanisms"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = MECHANISMS["slider_crank"]().write(folder, "planned_crank", "limits = true")
-    r = load(generated(str(path), functions=("joint_step", "mpc")))
+    asked = ("joint_step", "mpc")
+    r = robot_of(MECHANISMS["slider_crank"](), "planned_crank", "limits = true", "mechanisms", asked)
     guess, slide = MECHANISMS["slider_crank"]().guess, r.joints.index("s")
     start = r.close_loops([guess[k] for k in r.joints], np.zeros(3))
     room = {"limit.slip": 1e-2, "limit.lower.s": start[slide] - 0.02, "limit.upper.s": start[slide] + 0.02}
@@ -239,8 +210,5 @@ def test_limits_beside_a_loop() -> None:
     assert p[slide] - 0.01 < P[:, slide].min() < p[slide] - 0.009
     rows = [r.loop_residual(*state, alpha=alpha) for state in zip(P, PD, strict=True)]
     assert max(np.abs(k.rows).max() for k in rows) < 1e-13 and max(np.abs(k.row_rates).max() for k in rows) < 1e-11
-    hit = int(P[:, slide].argmin()) - 1
-    state = P[hit], PD[hit], np.zeros(r.n)
-    properties_of(Scene(r, *state, alpha), {stop: 1e-6}, 2e-6, graph=None, along=(1e-4, 1e-5, 1e-6))
     plain = r.rollout(p, pd, np.zeros((100, r.n)), h=H)[0]
     assert plain[:, slide].min() < p[slide] - 0.02  # without the stop it goes on

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import numpy as np
 import pytest
 from support.closed_robots import case
 from support.mechanisms import MECHANISMS
-from support.properties import Scene, differences_best, properties_of
 
-from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.simulate.simulation import simulate
 
@@ -90,48 +87,6 @@ def test_energy_does_not_drift(name: str) -> None:
     drift = abs(energy[-400:].mean() - energy[:400].mean())
     assert drift < 1e-5 * kinetic.max(), (drift, kinetic.max())
     assert 3.6 < swings[0] / swings[1] < 4.4
-
-
-def mechanism_alpha(robot: Robot) -> dict[str, float]:
-    """Defaults, but what vanishes there away from it."""
-    values = dict(zip(robot.alpha.names, map(float, robot.alpha.vector({})), strict=True))
-    rng = np.random.default_rng(6)
-    for name in values:
-        if name.startswith(
-            ("friction.coulomb", "friction.viscous", "rotor_inertia", "spring.stiffness", "payload.mass")
-        ):
-            values[name] = float(rng.uniform(0.1, 0.5))
-        if name.startswith("friction.transition"):
-            values[name] = 0.3
-    return values
-
-
-@pytest.mark.parametrize("friction", [0.0, 0.6])
-@pytest.mark.parametrize("name", [*QUICK, *LONG])
-def test_properties_of_the_step(name: str, friction: float) -> None:
-    """Positions along what the loops allow, where alone they mean something; the graph by CasADi's root finders."""
-    c = case(name)
-    alpha = mechanism_alpha(c.robot)
-    if friction:
-        alpha |= {key: friction for key in alpha if key.startswith("friction.coulomb")}
-    u = np.random.default_rng(4).standard_normal(c.robot.n)
-    graph = 1e-11 if name in ("five_bar", "spatial_four_bar") else None
-    properties_of(Scene(c.robot, c.p, c.pd, u, c.robot.alpha.vector(alpha)), graph=graph)
-
-
-@pytest.mark.parametrize("name", ["five_bar", "spatial_four_bar"])
-def test_rows_of_loops_and_their_rates(name: str) -> None:
-    c = case(name)
-    alpha = c.robot.alpha.vector(mechanism_alpha(c.robot))
-    rows = c.robot.jac_loop_residual(c.p, c.pd, alpha=alpha)
-    for key, out in (("rows", rows.drows_dp), ("row_rates", rows.drow_rates_dp)):
-
-        def of(d: Any, key: str = key) -> Any:
-            return getattr(c.robot.loop_residual(c.p + d, c.pd, alpha=alpha), key)
-
-        # Of a column of zeros, rounding over 1e-4 alone comes to 1e-9.
-        assert differences_best(of, out, [1e-3, 1e-4]) < 1e-9
-    np.testing.assert_allclose(rows.drow_rates_dpd, rows.drows_dp, rtol=0, atol=1e-13)
 
 
 def test_coulomb_friction_takes_energy_and_stops() -> None:

@@ -24,11 +24,9 @@ LATE = 500.0
 
 @cache
 def made(friction: float = 0.0) -> tuple[Robot, pin.Model]:
-    folder = CACHE / "touching"
-    folder.mkdir(parents=True, exist_ok=True)
     mechanism = pressing_five_bar()
     mechanism.contacts[0] |= {"restitution": 0.5, "friction": friction}
-    path = mechanism.write(folder, f"bouncing_five_bar_{round(10 * friction)}")
+    path = mechanism.write(CACHE / "touching", f"bouncing_five_bar_{round(10 * friction)}")
     return load(generated(str(path), functions=("joint_step",))), pin.buildModelFromUrdf(str(path.with_suffix(".urdf")))
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from support.properties import Scene, properties_of
 from support.robots import CACHE, generated
 
 from benchmarks.menagerie import file_of
@@ -109,15 +108,6 @@ def test_gripper_is_second_order_and_stays_closed() -> None:
     left = [c.robot.loop_residual(p, pd) for p, pd in zip(P, PD, strict=True)]
     assert max(np.abs(r.rows).max() for r in left) < 1e-13
     assert max(np.abs(r.row_rates).max() for r in left) < 1e-12
-
-
-def test_properties_of_the_step() -> None:
-    """With a gear, loops and passive joints; by rotors, springs and gravity."""
-    c, rng, n = gripper(), np.random.default_rng(3), 7
-    p = c.robot.close_loops(0.2 * rng.standard_normal(n), np.zeros(n))
-    pd, u = c.robot.close_rates(p, rng.standard_normal(n)), rng.standard_normal(n)
-    sizes = {"rotor_inertia": 1e-4, "spring.stiffness": 1e-3, "gravity": 1e-2}
-    properties_of(Scene(c.robot, p, pd, u, c.robot.alpha.defaults), sizes, graph=None)
 
 
 @pytest.mark.soak

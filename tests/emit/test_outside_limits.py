@@ -8,7 +8,6 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
-from support.properties import Scene, properties_of
 from support.stopped import stopped_arm as arm
 
 from diffpbd.runtime import Robot
@@ -55,24 +54,6 @@ def test_steps_on_maximal_states_lead_in_too(variant: str) -> None:
         moved = -np.sign(depth) * (found - p)[place]
         assert 0 < moved < 1.2 * INWARDS * H if sweeps else moved == pytest.approx(INWARDS * H, rel=1e-6)
         assert np.abs(rate).max() < 1.3 * INWARDS
-
-
-def test_properties_outside() -> None:
-    """The end moves with the start, not with the limit."""
-    r, rng = arm(), np.random.default_rng(0)
-    alpha = r.alpha.vector({"limit.slip": 1e-3})
-    sizes = {
-        "limit.upper.swing": 1e-6,
-        "limit.lower.slide": 1e-6,
-        "limit.slip": 1e-6,
-        "limit.load": 1e-2,
-        "gravity.y": 1e-4,
-    }
-    over, below = np.array([LIMIT + 0.02, 0.1, 0.2]), np.array([0.3, -LIMIT - 0.004, 0.2])
-    for p, one in ((over, "limit.upper.swing"), (below, "limit.lower.slide")):
-        scene = Scene(r, p, *rng.standard_normal((2, 3)), alpha)
-        columns = properties_of(scene, sizes, 1e-5, graph=None, along=(1e-4, 1e-5, 1e-6))
-        assert np.abs(columns[:3, r.alpha.index(one)]).max() < 1e-12
 
 
 def test_derivatives_outside_on_maximal_states() -> None:

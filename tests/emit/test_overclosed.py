@@ -25,7 +25,6 @@ MADE = {"wheels": wheels, "rockers": lambda: rockers(LIMIT)}
 
 @cache
 def made(name: str) -> tuple[Robot, Judge]:
-    (CACHE / "mechanisms").mkdir(parents=True, exist_ok=True)
     path = MADE[name]().write(CACHE / "mechanisms", name)
     robot = load(generated(str(path), functions=("joint_step", "jac_forward_dynamics")))
     return robot, Judge(path.with_suffix(".urdf"), read_robot(find_recipe(str(path))))

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.mechanisms import Mechanism, joint
-from support.robots import CACHE, generated
+from support.mechanisms import Mechanism, joint, robot_of
 from support.touching import RADIUS, TABLE, ball, contact, inertial, rod
 
-from diffpbd.runtime import Robot, load
+from diffpbd.runtime import Robot
 
 G, HEAVY = 9.81, (1.0, 0.5, 2.0, 0.25)
 """[m/s²]; [kg] of the balls in a row."""
@@ -50,14 +49,11 @@ MADE = {"ball": ball, "rod": rod, "smooth_rod": smooth_rod, "row": row_of_balls,
 
 @cache
 def made(name: str, restitution: float | None = 0.5) -> Robot:
-    folder = CACHE / "touching"
-    folder.mkdir(parents=True, exist_ok=True)
     mechanism, line = MADE[name]()
     for touching in mechanism.contacts:
         if restitution is not None:
             touching["restitution"] = restitution
-    path = mechanism.write(folder, name if restitution is None else f"bouncing_{name}", line)
-    return load(generated(str(path), functions=("joint_step", "jac_alpha_joint_step")))
+    return robot_of((mechanism, line), name if restitution is None else f"bouncing_{name}")
 
 
 def given(r: Robot, e: float, **more: float) -> Any:
@@ -178,61 +174,3 @@ def test_without_restitution_nothing_changes() -> None:
         made("ball").joint_step(p, pd, np.zeros(3), alpha=given(made("ball"), 0.0))[1],
         made("ball", None).joint_step(p, pd, np.zeros(3), alpha={"contact.slip": 1e-7})[1],
     )
-
-
-STATES = {
-    "one tip, sliding": ([0, 0.0, 0.015], [1, -2, -3.0]), "both": ([0, 0.02, 0.0], [0.2, -3, 0.5]),
-    "spinning": ([0, 0.0, 0.0], [2, -4, 4.0]), "at rest": ([0, 0.0, 0.0], [0, 0, 0.0]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_derivatives(state: str) -> None:
-    """By state, torque and all that the law is made of, against four-point differences; h and all of it pulled back."""
-    r, h = made("rod"), 0.01
-    p, pd = (np.array(x) for x in STATES[state])
-    alpha, u = given(r, 0.6, contact__slip=1e-3), np.array([0.3, -0.2, 0.1])
-    p[1] += 0.004 - r.contact_gap(p).min()
-    wanted = ("gravity.z", "contact.friction.", "contact.radius.", "contact.restitution.", "plane.")
-    where = [k for k, name in enumerate(r.alpha.names) if name.startswith(wanted) or "inertia.base" in name]
-    J, A = r.jac_joint_step(p, pd, u, h=h, alpha=alpha), r.jac_alpha_joint_step(p, pd, u, h=h, alpha=alpha)
-    by_alpha = np.vstack([A.dp_next_dalpha, A.dpd_next_dalpha])
-    state_blocks = np.block([[getattr(J, f"d{end}_next_d{k}") for k in ("p", "pd", "u")] for end in ("p", "pd")])
-    found = np.hstack([state_blocks, by_alpha[:, where]])
-
-    def end(y: Any) -> Any:
-        full = alpha.copy()
-        full[where] = y[9:]
-        return np.concatenate(r.joint_step(y[:3], y[3:6], y[6:9], h=h, alpha=full))
-
-    x = np.concatenate([p, pd, u, alpha[where]])
-    for k in range(len(x)):
-        left = []
-        for size in (1e-6, 1e-5, 1e-4):
-            d = size * (np.arange(len(x)) == k)
-            if k >= 9 and x[k] - 2 * size < 0.0 and r.alpha.names[where[k - 9]] != "gravity.z":
-                d = d * 0.0
-                continue
-            column = (8 * (end(x + d) - end(x - d)) - end(x + 2 * d) + end(x - 2 * d)) / (12 * size)
-            left.append(abs(column - found[:, k]).max() / (abs(found[:, k]).max() + 1e-3))
-        assert not left or min(left) < 1e-6, (k, left)
-    seed = np.random.default_rng(0).standard_normal(6)
-    v = r.vjp_joint_step(p, pd, u, p_next_bar=seed[:3], pd_next_bar=seed[3:], h=h, alpha=alpha)
-    np.testing.assert_allclose(np.concatenate([v.p_bar, v.pd_bar, v.u_bar]), seed @ found[:, :9], rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(v.alpha_bar, seed @ by_alpha, rtol=1e-8, atol=1e-6)
-    ends = [seed @ np.concatenate(r.joint_step(p, pd, u, h=h + k * 1e-6, alpha=alpha)) for k in (-2, -1, 1, 2)]
-    assert v.h_bar == pytest.approx((8 * (ends[2] - ends[1]) - ends[3] + ends[0]) / 12e-6, rel=1e-6)
-
-
-def test_residuals_vanish_along_the_step() -> None:
-    """The transcription knows the law too."""
-    r, h = made("rod"), 0.01
-    p, pd, u = np.array([0, 0.0, 0.0]), np.array([1, -4, 0.5]), np.zeros((1, 3))
-    p[1] += 0.004 - r.contact_gap(p).min()
-    alpha = given(r, 0.6)
-    s = r.rollout_impulses(p, pd, u, h=h, alpha=alpha)
-    impulses = [np.ravel(s.contact_impulse), np.ravel(s.contact_impulse_next)]
-    named = dict(zip(("contact_impulse", "contact_impulse_next"), impulses, strict=True))
-    left = r.contact_residual(p, pd, u[0], p_next=s.P[1], pd_next=s.PD[1], h=h, alpha=alpha, **named)
-    assert np.ravel(s.contact_impulse).max() > 1e-2
-    assert max(abs(np.ravel(x)).max() for x in left) < 1e-8

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.arguments import effort
-from support.properties import Scene, properties_of
 from support.robots import loaded, loaded_alpha
 
 from diffpbd.runtime import Robot
@@ -33,12 +32,6 @@ def motion(robot: Robot) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray
     rng = np.random.default_rng(3)
     p, pd = rng.uniform(-0.5, 0.5, (2, robot.n))
     return p, pd, effort(robot) * rng.uniform(-5.0, 5.0, (STEPS, robot.n)), loaded_alpha(robot.alpha)
-
-
-@pytest.mark.parametrize("friction", [True, False])
-def test_properties_of_the_step(robot: Robot, friction: bool) -> None:
-    p, pd, U, alpha = motion(robot)
-    properties_of(Scene(robot, p, pd, U[0], alpha if friction else frictionless(robot, alpha)))
 
 
 @pytest.mark.parametrize("start", ["moving", "still"])

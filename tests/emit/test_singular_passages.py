@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,10 @@ import pinocchio as pin
 import pytest
 from scipy.integrate import solve_ivp
 from support.closed_robots import case
-from support.mechanisms import MECHANISMS, PLANAR, Mechanism, about, body, joint, loop
-from support.robots import CACHE, generated
+from support.mechanisms import MECHANISMS, PLANAR, Mechanism, about, body, joint, loop, robot_of
+from support.robots import CACHE
 
-from diffpbd.runtime import Robot, load
+from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import SolverError
 
 
@@ -36,10 +35,7 @@ def finger() -> Mechanism:
 
 
 def made(name: str, mechanism: Mechanism, functions: tuple[str, ...], recipe: str = "") -> Robot:
-    folder = CACHE / "mechanisms"
-    folder.mkdir(parents=True, exist_ok=True)
-    path: Path = mechanism.write(folder, name, recipe)
-    return load(generated(str(path), functions=functions))
+    return robot_of(mechanism, name, recipe, "mechanisms", functions)
 
 
 def swung(robot: Robot, p: Any, pd: Any, h: float, duration: float) -> tuple[Any, Any, float]:

@@ -8,12 +8,10 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from support.mechanisms import Mechanism, joint
-from support.properties import Scene, properties_of
-from support.robots import CACHE, generated
+from support.mechanisms import Mechanism, joint, robot_of
 from support.touching import MASS, RADIUS, TABLE, ball, contact, inertial, two_arms
 
-from diffpbd.runtime import Robot, load
+from diffpbd.runtime import Robot
 
 G, TORSIONAL, ROLLING, LOAD = 9.81, 0.004, 0.002, 10.0
 """[m/s², m, m, N]"""
@@ -71,11 +69,7 @@ MADE = {
 
 @cache
 def made(name: str) -> Robot:
-    folder = CACHE / "touching"
-    folder.mkdir(parents=True, exist_ok=True)
-    mechanism, line = MADE[name]()
-    path = mechanism.write(folder, name, line)
-    return load(generated(str(path), functions=("joint_step", "jac_alpha_joint_step")))
+    return robot_of(MADE[name](), name)
 
 
 def rolled(r: Robot, pd: Any, time: float, h: float, **alpha: float) -> tuple[Any, Any]:
@@ -219,42 +213,3 @@ def test_rates_are_mujocos() -> None:
     assert (
         0.5 - rolled(made("turned_ball"), slow, 0.2, 0.01, contact__friction__ball=0.1)[1][-1, 0]
     ) / 0.2 > 0.9999 * ROLLED
-
-
-SCENES = {
-    "turns": ([0.0, 0, 0, 0, 0, 0], [0.4, 0.2, 0.0, -2.0, 4.0, 3.0], [0.1, 0, 0, 0.01, 0, 0.02]),
-    "slides": ([0.0, 0, -1e-4, 0, 0, 0], [1.0, 0.5, -0.5, 3.0, 1.0, -6.0], [0.1, 0, 0, 0.01, 0, 0.02]),
-    "sticks": ([0.0, 0, 0, 0, 0, 0], [0.0, 0, 0, 0, 0, 0], [0.02, 0, 0, 0.005, 0.01, 0.02]),
-}
-
-
-@pytest.mark.parametrize("state", SCENES)
-@pytest.mark.parametrize("slip", [1e-2, 1e-4])
-def test_properties_of_a_ball(state: str, slip: float) -> None:
-    r, (off, pd, u) = made("turned_ball"), (np.array(x) for x in SCENES[state])
-    p = ON_TABLE.copy()
-    p[:3] += off[:3]
-    sizes = {"contact.torsional": 5e-5, "contact.rolling": 5e-5, "contact.friction": 1e-3, "contact.radius": 1e-6}
-    sizes |= {"contact.slip": 0.03 * slip, "contact.load": 0.03, "plane.height": 1e-6, "gravity.z": 1e-3}
-    graph = 1e-8 if state == "turns" and slip > 1e-3 else None
-    columns = properties_of(
-        Scene(r, p, pd, u, r.alpha.vector({"contact.slip": slip})), sizes, graph=graph, reverse=1e-8
-    )
-    assert np.abs(columns[:, r.alpha.index("contact.rolling.ball")]).max() > 1e-3
-
-
-def test_properties_of_fingers() -> None:
-    """On links that both move, a plane and a sphere: with graph and residual."""
-    r = made("fingers")
-    p, pd, u = np.array([0.2, 0.3, -0.2, 0.4]), np.array([0.5, -0.3, 0.4, 1.0]), np.array([0.1, 0.2, -0.1, 0.3])
-    gaps = np.ravel(r.contact_gap(p))
-    heights = {"plane.height.plate": r.alpha.defaults[r.alpha.index("plane.height.plate")] + gaps[0] - 1e-5}
-    alpha = r.alpha.vector(heights | {"contact.slip": 1e-3, "contact.radius.ball": 0.06 + gaps[1] - 1e-5})
-    sizes = {"contact.torsional": 1e-4, "contact.rolling": 1e-4, "contact.friction": 1e-3, "contact.slip": 1e-5}
-    columns = properties_of(Scene(r, p, pd, u, alpha), sizes, reverse=1e-8, along=(1e-6, 1e-7))
-    assert np.abs(columns[:, r.alpha.index("contact.torsional.hand")]).max() > 1e-3
-    s = r.rollout_impulses(p, pd, u[None], h=0.01, alpha=alpha)
-    named = {k: np.ravel(getattr(s, k)) for k in ("contact_impulse", "contact_impulse_next")}
-    assert np.abs(named["contact_impulse"].reshape(2, 6)).min(axis=0).min() > 1e-6
-    left = r.contact_residual(p, pd, u, p_next=s.P[1], pd_next=s.PD[1], h=0.01, alpha=alpha, **named)
-    assert max(np.abs(np.ravel(x)).max() for x in left) < 1e-9

@@ -181,7 +181,12 @@ def test_noisy_slow_motion_stays_physical_and_says_so(shared: Path, slow: Robot)
     assert "follows the prior" in reason and float(reason.split()[-1]) > 0.05
     free = identify(slow, runs, ["com", "inertia", "friction"], settings=Settings(prior=1e-6))
     assert any("bob is close to its physical limit" in note for note in free.notes)
-    assert {e.name: e.std or e.formal for e in free.estimates}["inertia.bob.yy"] > 0.05
+    own = {
+        e.name: e for e in free.estimates
+    }  # nothing is missing, though the fit bends far off where a part is left out
+    assert not any(e.rejected for e in own.values()), free.notes
+    assert (own["inertia.bob.yy"].std or 0.0) > 0.05
+    assert abs(own["com.bob.z"].value - 0.22) < 3.0 * (own["com.bob.z"].std or 0.0)
 
 
 def test_starts_on_the_bounds_do_not_stall(shared: Path, slow: Robot) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.robots import CACHE, generated
+from support.mechanisms import robot_of
 from support.touching import tossed
 
-from diffpbd.runtime import InputError, Robot, load
+from diffpbd.runtime import InputError, Robot
 from diffpbd.runtime.base.quaternions import moved
 from diffpbd.runtime.commands.identify import command
 from diffpbd.runtime.identify import Identification, Toss, fit_tosses, parted, read_tosses, select
@@ -29,11 +29,7 @@ FIT = ["contact", "com.box.z", "inertia.box.xx", "inertia.box.yy", "inertia.box.
 
 @cache
 def robot() -> Robot:
-    folder = CACHE / "tosses"
-    folder.mkdir(parents=True, exist_ok=True)
-    mechanism, lines = tossed()
-    path = mechanism.write(folder, "tossed", lines)
-    return load(generated(str(path), functions=("joint_step", "jac_alpha_joint_step")))
+    return robot_of(tossed(), "tossed", sources="tosses")
 
 
 def thrown(count: int, noise: float, seed: int = 0, finer: int = 4) -> list[Toss]:

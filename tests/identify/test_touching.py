@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.robots import CACHE, generated, loaded
+from support.mechanisms import robot_of
+from support.robots import loaded
 from support.touching import MASS, RADIUS, ball, block
 
 import diffpbd
-from diffpbd.runtime import InputError, Robot, load
+from diffpbd.runtime import InputError, Robot
 from diffpbd.runtime.commands.identify import command
 from diffpbd.runtime.folder.manifest import Contact
 from diffpbd.runtime.identify import Identification, Settings, identify
@@ -33,13 +34,10 @@ NOISE = 2e-4
 
 @cache
 def robot(name: str) -> Robot:
-    folder = CACHE / "touching"
-    folder.mkdir(parents=True, exist_ok=True)
     mechanism, line = {"block": (block(), ""), "ball": ball(), "rolled_ball": ball(friction=0.3)}[name]
     if name == "rolled_ball":
         mechanism.contacts[0]["rolling"] = 0.002
-    path = mechanism.write(folder, name, line)
-    return load(generated(str(path), functions=("joint_step", "jac_alpha_joint_step")))
+    return robot_of((mechanism, line), name)
 
 
 def pushed(

@@ -84,29 +84,3 @@ def test_gap_and_rates_are_those_of_coal_and_pinocchio() -> None:
             flat = motion - np.outer(normal, normal @ motion)
             np.testing.assert_allclose(J[k, 1:].T @ J[k, 1:], flat.T @ flat, rtol=0, atol=1e-6)
     assert seen > 300
-
-
-def test_derivatives() -> None:
-    """The first row is the gap's gradient; rows change as differences say, by the pose and by radii."""
-    found, rows = functions(), functions()["contact_jacobian"]
-    radii = [k for k, e in enumerate(case()[0].entries) if e.name.startswith("contact.radius")]
-    assert len(radii) == 7
-    for p in poses(5):
-        J = np.array(rows(p, alpha()))
-        by_p = np.array(found["jac_contact_gap"](p, alpha())[1])
-        np.testing.assert_allclose(J[::3], by_p, rtol=0, atol=1e-12)
-
-        def value(p: Any, a: Any) -> Any:
-            return np.array(rows(p, a)).ravel(order="F")
-
-        slopes = np.array(found["jac_contact_jacobian"](p, alpha())[1])
-        for k in range(4):
-            d = 1e-5 * np.eye(4)[k]
-            slope = 8 * (value(p + d, alpha()) - value(p - d, alpha())) - value(p + 2 * d, alpha())
-            slope = (slope + value(p - 2 * d, alpha())) / 12e-5
-            np.testing.assert_allclose(slopes[:, k], slope, rtol=0, atol=1e-6)
-        by_alpha = np.array(found["jac_alpha_contact_jacobian"](p=p, alpha=alpha())["dcontact_rows_dalpha"])
-        for k in radii:
-            d = 1e-4 * np.eye(len(alpha()))[k]
-            slope = (value(p, alpha() + d) - value(p, alpha() - d)) / 2e-4
-            np.testing.assert_allclose(by_alpha[:, k], slope, rtol=0, atol=1e-8)

@@ -102,48 +102,12 @@ def test_gap_and_rates_are_those_of_pinocchio(made: Callable[[], Mechanism]) -> 
             np.testing.assert_allclose(J[k, 1:].T @ J[k, 1:], flat.T @ flat, rtol=0, atol=1e-14)
 
 
-def test_the_first_row_is_the_gradient_of_the_gap() -> None:
-    alpha = defaults()
-    for p in poses(5):
-        J = np.array(functions()["contact_jacobian"](p, alpha))
-        _, by_p = functions()["jac_contact_gap"](p, alpha)
-        np.testing.assert_allclose(J[::3], np.array(by_p), rtol=0, atol=1e-14)
-
-
 def test_joints_that_move_both_alike_have_no_part() -> None:
     J = np.array(functions()["contact_jacobian"](poses(1)[0], defaults())).reshape(-1, 3, 3)
     names = [pair.name for pair in case()[0].robot.pairs]
     for name in ("hand/tray", "hand/knob"):
         assert (J[names.index(name), :, 0] == 0.0).all()
         assert (J[names.index(name), :, 1] != 0.0).any()
-
-
-def test_derivatives_by_pose_and_parameters() -> None:
-    model, p = case()[0], poses(1)[0]
-    alpha, names = defaults(), [e.name for e in model.entries]
-    for name, out in (("contact_gap", "gap"), ("contact_jacobian", "contact_rows")):
-        f = functions()[name]
-
-        def value(p: Any, alpha: Any, f: ca.Function = f) -> Any:
-            return np.array(f(p, alpha)).ravel(order="F")
-
-        by_p = np.array(functions()[f"jac_{name}"](p=p, alpha=alpha)[f"d{out}_dp"])
-        by_alpha = np.array(functions()[f"jac_alpha_{name}"](p=p, alpha=alpha)[f"d{out}_dalpha"])
-        for k in range(3):
-            d = 1e-4 * np.eye(3)[k]
-            slope = (
-                8 * (value(p + d, alpha) - value(p - d, alpha)) - value(p + 2 * d, alpha) + value(p - 2 * d, alpha)
-            ) / 12e-4
-            np.testing.assert_allclose(by_p[:, k], slope, rtol=0, atol=1e-9)
-        touched = [k for k, entry in enumerate(names) if entry.startswith(("contact.radius", "plane.height"))]
-        assert len(touched) == 7
-        for k in touched:
-            d = 1e-3 * np.eye(len(names))[k]
-            slope = (value(p, alpha + d) - value(p, alpha - d)) / 2e-3
-            np.testing.assert_allclose(by_alpha[:, k], slope, rtol=0, atol=1e-9)
-            assert np.abs(slope).max() > 1e-3
-        others = [k for k in range(len(names)) if k not in touched]
-        assert not by_alpha[:, others].any()
 
 
 def test_tangents_in_every_direction() -> None:

@@ -290,3 +290,37 @@ def test_shifts_of_the_torque_from_both_sides(arm2: Robot, seconds: float, found
     assert r.tau is not None
     late = replace(r, tau=np.column_stack([np.interp(r.time - seconds, r.time, column) for column in r.tau.T]))
     assert [f.joint for f in found_in(late, arm2) if f.kind == "shift"] == list(arm2.joints) * found
+
+
+@pytest.mark.parametrize("percent", [0.0, 0.15, 0.5, -0.5])
+def test_clocks_of_the_torque_from_both_sides(arm2: Robot, percent: float) -> None:
+    """At the end of 20 s that is 30 ms, which is not said, and 100 ms, which is; the option that is named takes it out."""
+    r = noisy(arm2, 3)
+    assert r.tau is not None
+    factor = 1.0 + percent / 100.0
+    off = replace(r, tau=np.column_stack([np.interp(r.time / factor, r.time, column) for column in r.tau.T]))
+    found = [f for f in found_in(off, arm2) if f.kind == "clock"]
+    assert bool(found) == (abs(percent) == 0.5), found
+    for finding in found:
+        assert finding.grave and finding.mend.startswith("--stretch tau=") and not finding.joint
+        told = float(finding.mend.partition("=")[2])
+        assert told == pytest.approx(factor, abs=3e-4)
+        cured = mended(off, Mending(stretch={"tau": told}))
+        assert abs(len(r) - len(cured) - max(percent, 0.0) / 100.0 * len(r)) <= 2.0
+        assert cured.tau is not None and cured.tau == pytest.approx(r.tau[: len(cured)], abs=0.2)
+        assert not [f for f in found_in(cured, arm2) if f.kind in ("clock", "shift")]
+
+
+def test_stretch_is_of_columns_that_are_there() -> None:
+    r = simple()
+    half = mended(r, Mending(stretch={"q_a": 1.25}))
+    assert half.time[-1] == pytest.approx(r.time[-1] / 1.25, abs=0.011) and half.q[:, 0] == pytest.approx(
+        np.interp(1.25 * half.time, r.time, r.q[:, 0]), abs=1e-12
+    )
+    assert np.array_equal(mended(r, Mending(stretch={"ddq": 1.1})).q, r.q)
+    with pytest.raises(InputError, match="--stretch: there is no column 'tua'"):
+        mended(r, Mending(stretch={"tua": 1.1}))
+    with pytest.raises(InputError, match="--stretch tau: expected a factor between 0.667 and 1.5, found 2.0"):
+        Mending(stretch={"tau": 2.0})
+    with pytest.raises(InputError, match="--stretch: the log's stamps go back or stand"):
+        mended(replace(r, time=np.zeros(len(r))), Mending(stretch={"q": 1.1}))

@@ -59,6 +59,16 @@ def test_short_gaps_are_closed_on_request() -> None:
         Processing(bridge=2.0)
 
 
+def test_even_steps_are_proposed_where_no_sample_was_lost() -> None:
+    """Whatever the notes say: a step of 0.03 s after every fiftieth sample may be a rounded stamp, or a sample left out."""
+    log = sine(600)
+    jumpy = replace(log, time=log.time + 0.02 * (np.arange(600) // 50))
+    for whole in (True, False):
+        with pytest.raises(InputError, match="--bridge 0.04 closes them") as told:
+            process("run", jumpy, Processing(), notes=["values are missing in the protocol"], whole=whole)
+        assert ("--rate 96 takes even steps" in str(told.value)) is whole
+
+
 def test_uneven_steps_are_resampled_and_said() -> None:
     log = sine()
     t = log.time + 0.002 * np.sin(np.arange(600.0))

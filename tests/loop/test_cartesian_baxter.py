@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from support.robots import loaded
 
+from diffpbd.runtime.commands.mending_options import FollowWords
 from diffpbd.runtime.commands.run import command
 from diffpbd.runtime.commands.run_laws import configured
-from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.loop.replay import read_run, replay
 from diffpbd.runtime.loop.stopping import Reason
 
@@ -23,7 +23,7 @@ TIP = ("--controller", "cartesian", "--tip-offset", "[0, 0, 0.05]", "--goal-spee
 
 def test_the_tip_moves_and_the_log_replays_bit_for_bit(tmp_path: Path) -> None:
     robot, log = loaded("baxter_bare"), tmp_path / "run.bag"
-    law = configured(robot, command.make_context("run", [str(robot.folder), *TIP]).params, Reading()).controller
+    law = configured(robot, command.make_context("run", [str(robot.folder), *TIP]).params, FollowWords()).controller
     run, arm, recorder = run_of(law, 250.0, 2.5, log=log)
     report = executed(run, recorder)
     assert report.reason is Reason.FINISHED, report

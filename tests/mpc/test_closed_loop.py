@@ -38,7 +38,7 @@ def test_noise_is_of_what_is_measured_and_comes_back() -> None:
     jitter = [np.median(np.abs(np.diff(run.tau[20:-1], axis=0))) for run in (quiet, noisy)]
     assert jitter[1] > 3.0 * jitter[0]
     assert np.abs(noisy.q[-1] - GOAL).max() < 0.02, "the robot itself is not moved by the noise"
-    with pytest.raises(InputError, match="noise is at least 0"):
+    with pytest.raises(InputError, match="--noise: expected 0 to 1000 rad or m, found -1"):
         Plant(noise=-1.0)
 
 

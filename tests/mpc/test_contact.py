@@ -10,7 +10,8 @@ import casadi
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.robots import CACHE, generated, loaded
+from support.mechanisms import robot_of
+from support.robots import generated, loaded
 from support.touching import block, presser
 
 import diffpbd
@@ -27,10 +28,8 @@ SLIPS = (1e-1, 1e-2, 1e-3, 1e-4)
 
 @cache
 def made(name: str) -> Robot:
-    folder = CACHE / "touching"
-    folder.mkdir(parents=True, exist_ok=True)
-    mechanism, line = {"pushed_block": (block(), ""), "presser": (presser(), 'tip = "hand"')}[name]
-    return load(generated(str(mechanism.write(folder, name, line)), functions=("mpc",)))
+    made = {"pushed_block": block(), "presser": (presser(), 'tip = "hand"')}[name]
+    return robot_of(made, name, functions=("mpc",))
 
 
 def pusher(slip: float, backend: Any = "embedded") -> tuple[Mpc, Any]:

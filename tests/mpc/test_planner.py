@@ -317,9 +317,9 @@ def test_references() -> None:
     ("change", "text"),
     [
         ({"horizon": 0}, "horizon must be from 1 to 50"), ({"horizon": 51}, "horizon"),
-        ({"backend": "magic"}, "back end"), ({"backend": "structured"}, "no back end 'structured'"),
+        ({"backend": "structured"}, "backend: expected embedded or ipopt, found 'structured'"),
         ({"weights": Weights(p=-1.0)}, "weight p"), ({"weights": Weights(pd=np.ones(3))}, "weight pd"),
-        ({"h": 0.0}, "step must be above 0"), ({"programs": 0}, "at least 1 program"),
+        ({"h": 0.0}, "step must be above 0"), ({"programs": 0}, "programs: expected 1 to 1000, found 0"),
     ],
 )  # fmt: skip
 def test_refusals(change: dict[str, Any], text: str) -> None:

@@ -15,7 +15,6 @@ from support.maximal import Array
 from support.motions import samples
 from support.peer import Peer, runge_kutta
 from support.programs import Programs
-from support.properties import Scene, properties_of
 from support.robots import generated, loaded_alpha
 
 from diffpbd.codegen.graph.joint_step import Residuals
@@ -222,9 +221,3 @@ def test_parameters_are_identified(hand: Robot) -> None:
     assert max(found.train.rmse.values()) < 1e-6
     fitted = {e.name for e in found.estimates if e.std is not None}
     assert set(truth) <= fitted and not any(name.endswith((".jr", "coulomb.jk", "viscous.jk")) for name in fitted)
-
-
-def test_properties_of_the_step(hand: Robot) -> None:
-    """With every force."""
-    state = np.random.default_rng(4).uniform(-1.0, 1.0, (3, 3))
-    properties_of(Scene(hand, *state, loaded_alpha(hand.alpha), H))

@@ -14,7 +14,6 @@ from support.families import PLAIN, Families
 from support.maximal import Array
 from support.maximal_steps import check_acceleration, follow
 from support.numeric import differences
-from support.properties import Scene, properties_of
 from support.robots import loaded_alpha
 from support.sprung import PARTS, SPRING, springs, sprung_pendulum
 
@@ -203,15 +202,6 @@ def test_a_swing_keeps_its_energy(arm: Robot) -> None:
     span = np.ptp(np.asarray(arm.energy(P, PD, alpha).kinetic))
     assert span > 5.0 and off[1] < 1e-3 * span
     assert off[0] / off[1] == pytest.approx(4.0, rel=0.15)
-
-
-def test_compiled_steps_and_their_derivatives(arm: Robot) -> None:
-    n, rng = arm.n, np.random.default_rng(7)
-    alpha = loaded(arm, ["shoulder"])
-    p, pd, u = rng.uniform(-1.0, 1.0, (3, n))
-    at = list(arm.alpha.indices("lever_spring"))
-    columns = properties_of(Scene(arm, p, pd, u, alpha, H), {"lever_spring.stiffness": 1.0, "lever_spring": 1e-3})
-    assert len(at) == 5 and (np.abs(columns[n:, at]).max(axis=0) > 1e-7).all()
 
 
 @pytest.mark.parametrize("form", ["shooting", "simultaneous"])

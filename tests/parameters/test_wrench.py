@@ -15,7 +15,6 @@ from support.maximal import Array, evaluate
 from support.maximal_steps import check_acceleration, known_blocks
 from support.peer import Peer
 from support.programs import Programs
-from support.properties import Scene, properties_of
 from support.robots import generated, loaded_alpha
 
 from diffpbd.codegen.description.attached import wrench_frames
@@ -164,14 +163,6 @@ def pushed_pendulum(folder: Path) -> Robot:
 @pytest.fixture(scope="module")
 def arm(source: Path) -> Robot:
     return pushed_pendulum(source.parent)
-
-
-def test_compiled_steps_and_their_derivatives(arm: Robot) -> None:
-    alpha = arm.alpha.vector(wrenches(ENDS), base=loaded_alpha(arm.alpha))
-    p, pd, u = np.random.default_rng(7).uniform(-1.0, 1.0, (3, arm.n))
-    at = list(arm.alpha.indices("wrench"))
-    columns = properties_of(Scene(arm, p, pd, u, alpha, H), {"wrench": 1e-2})
-    assert len(at) == 12 and np.abs(columns[:, at]).max() > 1e-3
 
 
 def test_info_names_them(arm: Robot) -> None:

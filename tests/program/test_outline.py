@@ -10,7 +10,7 @@ import sympy as sp
 
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.program import tree
-from diffpbd.codegen.program.outline import outlined, pruned
+from diffpbd.codegen.program.outline import outlined
 from diffpbd.codegen.program.program import Call, Program
 from diffpbd.codegen.program.tree import Tree
 
@@ -74,12 +74,3 @@ def test_known_numbers_are_folded_in() -> None:
     given = inputs_of(program)
     given["before"][0:9] = np.eye(3).reshape(9, 1)
     np.testing.assert_allclose(folded.numpy()(**given)["next"], program.numpy()(**given)["next"], rtol=1e-12)
-
-
-def test_pruned_keeps_what_the_outputs_need() -> None:
-    both = outlined(joint_space.residuals(BRANCHED))
-    F = pruned(both, ("F",))
-    assert len(F.calls()) < len(both.calls())
-    given = inputs_of(both)
-    np.testing.assert_array_equal(F.numpy()(**given)["F"], both.numpy()(**given)["F"])
-    assert list(F.outputs) == ["F"]

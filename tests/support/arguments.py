@@ -62,8 +62,10 @@ def arguments(
             found[name] = np.array(list(map(moved, values["p"], way))) if turned else values["p"] + way
         elif name == "xi_next":
             found[name] = robot.fk(values["p"] + H * values["pd"], values["pd"] + H * values["pdd"], alpha)
-        elif name.startswith("impulse"):
-            found[name] = rng.normal(size=(rows, argument.rows))
+        elif name == "pd_next":
+            found[name] = values["pd"] + H * values["pdd"]
+        elif "impulse" in name or name == "contact_force":
+            found[name] = rng.normal(size=(rows, *argument.shape))
         elif name in LEVER:
             found[name] = np.full(rows, LEVER[name]) if name != "angle" else 0.5 * np.tanh(values["p"][:, 0])
         elif name in ("frame", "reference"):

@@ -48,9 +48,7 @@ def start(robot: Robot, name: str) -> tuple[Any, Any]:
 
 @cache
 def case(name: str) -> Case:
-    sources = CACHE / "mechanisms"
-    sources.mkdir(parents=True, exist_ok=True)
-    path = MECHANISMS[name]().write(sources, name, 'symbolic = ["mass", "origin", "loop"]')
+    path = MECHANISMS[name]().write(CACHE / "mechanisms", name, 'symbolic = ["mass", "origin", "loop"]')
     folder = generated(str(path), functions=(*FUNCTIONS, *MORE.get(name, ())))
     robot = load(folder)
     judge = Judge(path.with_suffix(".urdf"), read_robot(find_recipe(str(path))))

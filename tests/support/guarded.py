@@ -16,6 +16,7 @@ from diffpbd.runtime.model.clearance import Distances
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.model.statics import holding_torque
 from diffpbd.runtime.mpc.planner import Mpc
+from diffpbd.runtime.mpc.profile import Approach
 from diffpbd.runtime.mpc.reference import goal_reference
 from support.coal_judge import distance, of_shape, placed
 
@@ -153,7 +154,7 @@ def driven(
     mpc: Mpc, plant: Plant, judge: Judge, start: np.ndarray, goal: np.ndarray, seconds: float = 4.0
 ) -> tuple[float, float]:
     """The least distance [m] of all ticks, and how far the goal is at the end [rad]."""
-    reference = goal_reference(mpc.problem.robot, goal, {"goal_speed": 0.8, "goal_profile": "smooth"})
+    reference = goal_reference(mpc.problem.robot, goal, Approach(0.8))
     reference.start(start)
     plant.start(start)
     mpc.start()

@@ -38,6 +38,8 @@ SIZES_OF_ALPHA = {
     "payload.inertia": 1e-5, "payload": 1e-3, "gravity": 1e-2, "friction.coulomb": 1e-6, "friction.viscous": 1e-5,
     "friction.transition_velocity": 1e-4, "friction": 1e-5, "rotor_inertia": 1e-5, "spring.stiffness": 1e-3,
     "lever_spring.stiffness": 1e-1, "lever_spring": 1e-4, "origin": 1e-4, "loop": 1e-4, "inertia": 1e-4,
+    "contact.compliance": 1e-7, "contact.slip": 1e-7, "contact": 1e-4, "plane": 1e-4, "limit.slip": 1e-7, "limit": 1e-3,
+    "clearance.smoothing": 0.0,  # by which it is said to be 0
 }  # fmt: skip
 """A thousandth of what each parameter usually is; little enough for friction that must not turn negative."""
 

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from diffpbd.runtime import Robot, load
+from support.robots import CACHE, generated
+
 Numbers = tuple[float, ...]
 
 
@@ -56,6 +59,7 @@ class Mechanism:
 
     def write(self, folder: Path, name: str, recipe: str = "") -> Path:
         """Writes NAME.urdf and NAME.toml; `recipe` are further lines of it."""
+        folder.mkdir(parents=True, exist_ok=True)
         tree = f"{self.root}{''.join(self.links)}{''.join(self.joints)}{self.more}"
         (folder / f"{name}.urdf").write_text(f'<robot name="{name}">{tree}</robot>')
         lines = [recipe, f"passive = {self.passive!r}"]
@@ -65,6 +69,20 @@ class Mechanism:
         path = folder / f"{name}.toml"
         path.write_text("\n".join(lines) + "\n")
         return path
+
+
+def in_cache(made: Mechanism | tuple[Mechanism, str], name: str, more: str = "", sources: str = "touching") -> Path:
+    """The recipe of a mechanism, with or without lines of its own, among the sources of the tests."""
+    mechanism, line = made if isinstance(made, tuple) else (made, "")
+    return mechanism.write(CACHE / sources, name, "\n".join(filter(None, (line, more))))
+
+
+def robot_of(
+    made: Mechanism | tuple[Mechanism, str], name: str, more: str = "", sources: str = "touching",
+    functions: tuple[str, ...] = ("joint_step", "jac_alpha_joint_step"),
+) -> Robot:  # fmt: skip
+    """It, generated."""
+    return load(generated(str(in_cache(made, name, more, sources)), functions=functions))
 
 
 def toml(value: Any) -> str:

@@ -17,7 +17,7 @@ from diffpbd.runtime.base.errors import SolverError
 from support.free_flyer import difference, moved
 from support.numeric import slopes
 
-__all__ = ["Scene", "differences_best", "properties_of"]
+__all__ = ["Scene", "differences_best", "properties_of", "rollout_is_its_steps"]
 
 Array = Any
 REACH = (10.0, 1.0, 0.1, 0.01, 1e-3)
@@ -36,6 +36,8 @@ class Scene:
     u: Array
     alpha: Array
     h: float = 0.01
+    slopes_of: Scene | None = None
+    """Whose step the derivatives are of, where not of its own (an exact cone)."""
 
     def step(self, p: Array, pd: Array, u: Array, h: float, alpha: Array) -> tuple[Array, Array]:
         found = self.robot.joint_step(p, pd, u, h, alpha)
@@ -95,10 +97,14 @@ def properties_of(
     """
     r, (p, pd, u, h, alpha) = scene.robot, (scene.p, scene.pd, scene.u, scene.h, scene.alpha)
     n, (free, pose) = r.n, scene.ways()
-    end = scene.step(p, pd, u, h, alpha)
+    end, of = scene.step(p, pd, u, h, alpha), scene.slopes_of or scene
+    shared = [(k, of.robot.alpha.index(x)) for k, x in enumerate(r.alpha.names) if x in of.robot.alpha.names]
+    ours, theirs = np.array(shared).T
 
     def after(q: Array, qd: Array = pd, v: Array = u, a: Array = alpha, step: float = h) -> Array:
-        found = scene.step(q, qd, v, step, a)
+        changed = of.alpha.copy()
+        changed[theirs] += (a - alpha)[ours]
+        found = of.step(q, qd, v, step, changed)
         return np.concatenate([scene.between(found[0], end[0]), found[1]])
 
     J = r.jac_joint_step(p, pd, u, h, alpha)
@@ -133,21 +139,33 @@ def properties_of(
             blocks = r.casadi("joint_step").jacobian()(p, pd, u, h, alpha, *given)
             np.testing.assert_allclose(np.array(blocks[5]), J.dpd_next_dp, rtol=0, atol=1e-6 * np.abs(by["p"]).max())
     _rows(scene)
-    _rollout(scene)
+    if "rollout" in r.functions:
+        rollout_is_its_steps(scene)
+    if "contact_residual" in r.functions and scene.slopes_of is None:
+        _residual(scene)
     return columns
 
 
+def _residual(scene: Scene) -> None:
+    """The equations of a step in contact vanish along it."""
+    s = scene.robot.rollout_impulses(scene.p, scene.pd, scene.u[None], h=scene.h, alpha=scene.alpha)
+    named = {k: np.ravel(getattr(s, k)) for k in s._fields if "impulse" in k}
+    given = {"p_next": s.P[1], "pd_next": s.PD[1], "h": scene.h, "alpha": scene.alpha, **named}
+    left = scene.robot.contact_residual(scene.p, scene.pd, scene.u, **given)
+    assert max(np.abs(np.ravel(x)).max() for x in left) < 1e-8
+
+
 def _rows(scene: Scene) -> None:
-    """A batch is its rows, whatever stands beside them."""
+    """A batch has the bits of its rows, whatever stands beside them."""
     torques = scene.u * np.array([1.0, 0.5, -1.0, 0.0, 2.0])[:, None]
     rows = [np.tile(x, (5, 1)) for x in (scene.p, scene.pd)]
     batch = scene.step(*rows, torques, scene.h, scene.alpha)
     for k, v in enumerate(torques):
         for one, all_of_them in zip(scene.step(scene.p, scene.pd, v, scene.h, scene.alpha), batch, strict=True):
-            np.testing.assert_allclose(all_of_them[k], one, rtol=0, atol=1e-11 * max(1.0, np.abs(one).max()))
+            np.testing.assert_array_equal(all_of_them[k], one)
 
 
-def _rollout(scene: Scene) -> None:
+def rollout_is_its_steps(scene: Scene) -> None:
     """A rollout is its steps, and its gradient theirs, carried back."""
     r, h, alpha = scene.robot, scene.h, scene.alpha
     U, rng = scene.u * np.linspace(1.0, 0.5, STEPS)[:, None], np.random.default_rng(9)

@@ -17,7 +17,7 @@ from diffpbd.codegen.emit.sources import Banner, Emission
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.joint_space import step as joint_space
-from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
+from diffpbd.codegen.joint_space import tree_jacobian
 from diffpbd.codegen.program import tree
 from diffpbd.runtime.folder.compiler import find_compiler
 
@@ -37,7 +37,7 @@ Array = npt.NDArray[np.float64]
 
 
 def _forget() -> None:
-    for module in (joint_space, joint_space_jacobian):
+    for module in (joint_space, tree_jacobian):
         for value in vars(module).values():
             if hasattr(value, "cache_clear"):
                 value.cache_clear()

@@ -13,6 +13,7 @@ import numpy as np
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import SolverError
+from support import mechanisms
 from support.mechanisms import Mechanism
 from support.robots import CACHE, generated
 from support.shaped import alone, over, pair
@@ -136,10 +137,7 @@ def robot_of(kind: str, shared: Path) -> Robot:
     if kind.endswith((BOUNCING, TURNING)):
         return _with_more(kind, shared)
     if kind in SHAPED:
-        folder = CACHE / "violent"
-        folder.mkdir(parents=True, exist_ok=True)
-        mechanism, line = SHAPED[kind]()
-        return load(generated(str(mechanism.write(folder, kind, line)), functions=("joint_step",)))
+        return mechanisms.robot_of(SHAPED[kind](), kind, sources="violent", functions=("joint_step",))
     if name != "stack":
         return load(generated(str(shared / "cases" / CASES[kind] / f"{name}.toml"), functions=("joint_step",)))
     folder, ratio = CACHE / "violent" / f"stack_{int(MASSES[kind])}", MASSES[kind]

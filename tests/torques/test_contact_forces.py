@@ -11,7 +11,8 @@ import pinocchio as pin
 import pytest
 from click.testing import CliRunner
 from support import touching
-from support.robots import CACHE, generated
+from support.mechanisms import in_cache
+from support.robots import generated
 
 import diffpbd
 from diffpbd.runtime import InputError, Robot, load
@@ -22,9 +23,7 @@ H = 0.01
 
 
 def source(name: str) -> Path:
-    folder = CACHE / "touching"
-    folder.mkdir(parents=True, exist_ok=True)
-    return Path(getattr(touching, name)().write(folder, name, ""))
+    return in_cache(getattr(touching, name)(), name)
 
 
 @cache

@@ -93,6 +93,11 @@ def zeros(time: Array) -> Array:
     return np.where(np.arange(len(time)) % 700 == 350, 0.0, time)
 
 
+def by_own_clock(factor: float) -> Callable[[Table], Table]:
+    """Torques whose clock counts `factor` seconds a second."""
+    return lambda t: replace(t, tau=np.column_stack([np.interp(t.time / factor, t.time, v) for v in t.tau.T]))
+
+
 def slow_log(rate: float, plant: Plant) -> Callable[[Path], list[str]]:
     def spoil(folder: Path) -> list[str]:
         return [str(written(folder / "log.csv", at_rate(rate)(recorded(plant)))), "--cutoff", f"{0.4 * rate:g}"]
@@ -229,6 +234,16 @@ KINDS = [
         "stand in different rows",
         "interpolate",
         mend=one_clock,
+    ),
+    *(
+        Kind(
+            G,
+            f"torques of a clock that {gains} 1 %",
+            changed(by_own_clock(factor)),
+            "a clock of its own?",
+            "--stretch …",
+        )
+        for gains, factor in (("gains", 1.01), ("loses", 0.99))
     ),
     Kind(
         G,

@@ -22,6 +22,7 @@
 #define SIDES 0
 #define CONTACTS 1
 #define LAW 4
+#define LEVERS 4
 #define TOUCHES 3
 #define ROUGH_ANY 1
 #define ROUGH_ALL 1

@@ -22,6 +22,7 @@
 #define SIDES 0
 #define CONTACTS 0
 #define LAW 4
+#define LEVERS 4
 #define TOUCHES 0
 #define ROUGH_ANY 0
 #define ROUGH_ALL 1

@@ -1,0 +1,54 @@
+"""A torque whose clock is another than the motion's: it comes later and later after the motion, or earlier and earlier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+
+from diffpbd.runtime.base.arrays import FloatArray
+
+__all__ = ["Clock", "clock_of"]
+
+FARTHEST: Final = 0.4
+"""[s] Shifts at the end of a recording that are tried, against those in its middle."""
+STEPS: Final = 41
+"""[1] How many of them: shifts 20 ms apart are in the same swing of an arm."""
+EDGES: Final = 0.1
+"""[1] Part of a recording at each end whose torques may come from beyond it, at most."""
+
+
+@dataclass(frozen=True)
+class Clock:
+    """`factor` [1]: seconds that the torque's clock counts for each second; `first`, `last` [s]: by how much it comes after
+    the motion at the start and at the end; `left` [1]: what is unexplained then."""
+
+    factor: float
+    first: float
+    last: float
+    left: float
+
+
+def clock_of(
+    time: FloatArray, torque: FloatArray, middle: float, left: Callable[[FloatArray, npt.NDArray[np.intp]], float]
+) -> Clock:
+    """That which explains a torque (samples,) best, from a shift in the `middle` [s]; `left` says what some torques at these
+    samples leave unexplained."""
+    half = 0.5 * float(time[-1] - time[0])
+    rows = np.flatnonzero(np.abs(time - time[0] - half) <= max(half - FARTHEST - abs(middle), (1.0 - EDGES) * half))
+    about = (time[rows] - time[0]) / half - 1.0
+
+    def unexplained(shift: FloatArray) -> float:
+        return left(np.interp(time[rows] + shift[0] + shift[1] * about, time, torque), rows)
+
+    ends = np.linspace(-FARTHEST, FARTHEST, STEPS)
+    start = min(((middle, end) for end in ends.tolist()), key=lambda own: unexplained(np.array(own)))
+    size = np.full(2, FARTHEST / STEPS)
+    simplex = np.array(start) + np.array([[0.0, 0.0], [size[0], 0.0], [0.0, size[1]]])
+    best = minimize(unexplained, start, method="Nelder-Mead", options={"initial_simplex": simplex, "xatol": 1e-4})
+    a, b = best.x.tolist()
+    return Clock(1.0 + b / half, a - b, a + b, float(best.fun))
