@@ -1,4 +1,5 @@
-"""What commands refuse, as `refusals.txt` of each room shows it: `$` a command, then its exit code and its message.
+"""What is refused, as `refusals.txt` of each room shows it: `$` a command, then its exit code and its message; `>>>` an
+expression in Python, then its message.
 
 `= FILE TEXT` writes a file before. `pytest tests/test_refusals.py --update-golden` writes the messages anew.
 """
@@ -7,11 +8,16 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from support.robots import generated
 
+import diffpbd
+from diffpbd.codegen.description.resolve import find_recipe
+from diffpbd.runtime import load
 from diffpbd.runtime.cli import cli
 
 ROOT = Path(__file__).resolve().parent
@@ -32,6 +38,15 @@ def refused(words: list[str]) -> list[str]:
     return [f"{done.exit_code} {lines[0].removeprefix('Error: ')}", *(f"  {line}" for line in lines[1:])]
 
 
+def refused_in_python(expression: str, names: dict[str, Any]) -> list[str]:
+    """The message, which names no option."""
+    with pytest.raises(diffpbd.InputError) as told:
+        eval(expression, names)
+    said = str(told.value)
+    assert "--" not in said, said
+    return said.splitlines()
+
+
 @pytest.mark.parametrize("shown", sorted(ROOT.glob("*/refusals.txt")), ids=lambda path: path.parent.name)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_refusals(
@@ -46,15 +61,22 @@ def test_refusals(
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     monkeypatch.setenv("DIFFPBD_ROBOTS", str(robots))
+    robot = load(generated("double_pendulum"))
+    names = {
+        "diffpbd": diffpbd, "np": np, "nan": np.nan, "robot": robot, "urdf": find_recipe("double_pendulum").urdf,
+        "run": diffpbd.simulate(robot, duration=0.5),
+    }  # fmt: skip
     found: list[str] = []
     for line in shown.read_text(encoding="utf-8").splitlines():
-        if line[:2] in ("$ ", "= ", "# ") or not line:
+        if line[:2] in ("$ ", "= ", "# ", ">>") or not line:
             found.append(line)
         if line.startswith("= "):
             _, name, text = line.split(" ", 2)
             Path(name).write_text(text.replace("\\n", "\n") + "\n", encoding="utf-8")
         elif line.startswith("$ "):
             found += refused(shlex.split(line[2:]))
+        elif line.startswith(">>> "):
+            found += refused_in_python(line[4:], names)
     text = "\n".join(found) + "\n"
     if update_golden:
         shown.write_text(text, encoding="utf-8")
