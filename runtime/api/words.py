@@ -25,7 +25,8 @@ Called = TypeVar("Called", bound=Callable[..., Any])
 
 ARGUMENTS = {
     "params": "start", "map": "columns", "leave-one-out": "cross_validate", "unknown-torque": "torques", "fix": "fixed",
-    "min-tip-height": "least_height",
+    "min-tip-height": "least_height", "goal-speed": "speed", "goal-profile": "profile", "goal-acceleration": "acceleration",
+    "goal-jerk": "jerk", "max-acceleration": "acceleration", "tip-goal": "tip", "stop-within": "within",
 }  # fmt: skip
 """Options whose argument has another name; the others have their own, with underscores."""
 VALUES = "torque|shooting|simultaneous|didim|positions|position|auto|huber|nodes|adam|all"

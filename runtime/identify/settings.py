@@ -145,5 +145,5 @@ def _gains(text: str | None) -> dict[str, tuple[float, float]]:
         try:
             found[joint.strip()] = float(stiff), float(damping)
         except ValueError:
-            raise ValueError(f"--gains: expected KP:KD or JOINT=KP:KD,…, found {text!r}.") from None
+            raise ValueError(f"expected KP:KD or JOINT=KP:KD,…, found {text!r}.") from None
     return found

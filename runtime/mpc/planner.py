@@ -89,7 +89,7 @@ class Mpc(Sent):
         """`weights`, `bounds` and the step `h` [s] are by default the paper's, the description's and the recipe's; `alpha` is a
         vector, or values by name."""
         n = robot.n
-        step = robot.h if h is None else h
+        step = robot.h if h is None else float(h)
         check_step(step)
         chosen = options or MpcOptions()
         rows, tip = weights_of_motors(robot, weights or Weights()).rows(n)
@@ -108,7 +108,7 @@ class Mpc(Sent):
         apart = kept_apart(robot, planned, chosen.clearance, chosen.clearance_price, chosen.clearance_hard)
         self.problem = Problem(robot, horizon, step, planned, rows, tip, limits, chosen.price, apart)
         self.solver: Solver = solver_of(self.problem, chosen.backend)
-        self.delay = chosen.delay
+        self.delay = int(chosen.delay)  # numpy's, too
         self.counts: Counter[PlanSource] = Counter()
         self.statuses: Counter[Status] = Counter()
         self._programs = chosen.programs
@@ -206,6 +206,7 @@ class Mpc(Sent):
         plan: Plan | None = None
         status = Status.BAD_INPUT
         expect_moments(time, stamp)
+        time = float(time)
         state = measured_state(self.problem.robot, self._closed, p, pd, self.problem.alpha)
         given = {"P": P, "PD": PD, "U": U, "tip": tip}
         references = [as_array(r, name, "Mpc.tick", finite=False) for name, r in given.items() if r is not None]
