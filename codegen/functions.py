@@ -161,10 +161,13 @@ _add(
     "jac_kicked_step", "joint_step with a known impulse on the joints at its end, and its Jacobian by p, pd and u.",
     "p pd u kick h alpha", BLOCKS,
 )  # fmt: skip
-_add(
-    "sixth_order_step", "joint_steps over h, h/2 and h/3, extrapolated to sixth order; no friction.", STATE,
-    "p_next pd_next",
-)  # fmt: skip
+for _order, _doc in (
+    ("fourth_order", "Five joint_steps, the third backwards in time, by Suzuki's composition; no friction."),
+    ("sixth_order", "joint_steps over h, h/2 and h/3, extrapolated to sixth order; no friction."),
+):
+    _add(f"{_order}_step", _doc, STATE, "p_next pd_next", also="jac vjp")
+    _repeated = f"{_order}_step repeated over the columns of U; P and PD hold the start and every step's end."
+    _add(f"{_order}_rollout", _repeated, "p0 pd0 U h alpha", "P PD", also="vjp")
 _add(
     "node_torque", "Torque from three poses: the discrete Euler-Lagrange equation at the middle one, sensor offset included.",
     "p_prev p p_next h alpha", "u",

@@ -29,7 +29,7 @@ from diffpbd.codegen.description.resolve import find_recipe, read_doubted
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.heartbeat import Heartbeat, Stage
 from diffpbd.codegen.result import GenerateResult, versions
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import tame
 from diffpbd.runtime.folder.compiler import Compilation, find_compiler
 from diffpbd.runtime.folder.exchange import OLD_SUFFIX, replace_folder, restore_folder
@@ -209,16 +209,16 @@ def _current(folder: Path, options_hash: str) -> Manifest | None:
 def _check_target(folder: Path, inputs: Sequence[str | Path]) -> None:
     """Refuses a folder that cannot be replaced: all that is in it goes, so no input may be."""
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder} is a file; the generated folder cannot be written there. Choose another --out.")
+        raise InputError(f"{folder} is a file; the generated folder cannot be written there. Choose another {arg.out}.")
     if folder.is_dir() and any(folder.iterdir()) and not _was_generated(folder):
         raise InputError(
             f"{folder} holds files that were not generated (it has no {MANIFEST_NAME} of diffpbd); it is not "
-            "overwritten. Choose another --out, or empty the folder."
+            f"overwritten. Choose another {arg.out}, or empty the folder."
         )
     for path in inputs:
         if os.path.isfile(path) and Path(os.path.realpath(path)).is_relative_to(folder.resolve()):
             raise InputError(
-                f"{path} lies in the folder {folder}, which is replaced as a whole. Move it, or choose another --out."
+                f"{path} lies in the folder {folder}, which is replaced as a whole. Move it, or choose another {arg.out}."
             )
 
 
@@ -258,7 +258,7 @@ class _workshop:
         except OSError as error:
             self._release()
             raise InputError(
-                f"{self._parent} cannot be written: {error.strerror or error}. Choose another --out."
+                f"{self._parent} cannot be written: {error.strerror or error}. Choose another {arg.out}."
             ) from None
         return self.path
 

@@ -21,6 +21,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.base.extras import missing
+from diffpbd.runtime.functions.friction import refuse_memory
 from diffpbd.runtime.functions.function import as_array, check_count
 from diffpbd.runtime.functions.parameters import ParameterValues
 from diffpbd.runtime.model.robot import Robot, load
@@ -68,6 +69,7 @@ class ReachTask:
         for what, there in kinds:
             if there:
                 raise InputError(f"Reach: {self.robot.name} has {what}; this environment is for arms on a fixed base.")
+        refuse_memory(self.robot.alpha.names, "Reach", "take the robot generated without it")
         without = [
             joint
             for joint, effort in zip(self.robot.joints, self.robot.limits.effort.tolist(), strict=True)

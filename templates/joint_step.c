@@ -25,6 +25,7 @@ typedef struct {
   double smooth[DEEP ? 1 : (SMOOTH + 1) * N]; /* of others: for guesses of a rollout */
   double shed[N];
   double blocks[DEEP ? 1 : 16 * N * N], sought[8 * N]; /* of four steps */
+  double composed[SIXTH ? 38 * N + 18 * N * N : 1]; /* of steps of higher order */
   double joints[DEEP ? JOINT * N : 1], sweeps[DEEP ? SWEEPS : 1]; /* of deep trees: for derivatives */
   double kernel[KERNEL_WORK + 1];
 } Work;
@@ -326,42 +327,7 @@ HIDDEN int ON_PATH(vjp_joint_step)(const double *const *in, double *const *out, 
 }
 
 #if SIXTH
-HIDDEN int ON_PATH(sixth_order_step)(const double *const *in, double *const *out, double *work) {
-  Work *const w = (Work *)(void *)work;
-  static const double weight[] = {1.0 / 24.0, -16.0 / 15.0, 81.0 / 40.0};
-  double *P = w->nodes, *PD = P + 4 * N, *U = w->blocks;
-  int parts, j, done, status;
-  if (!(in[3][0] >= C_LEAST_STEP)) {
-    memcpy(out[0], in[0], N * sizeof(double));
-    memcpy(out[1], in[1], N * sizeof(double));
-    return STATUS_STEP_NOT_FORWARDS;
-  }
-  prepare_kernel(in[4], w->model, w->kernel);
-  if (!frictionless(in[4])) return 11;
-#if defined(ON_X86) && defined(FOR_V3)
-  if (BESIDE(sixth)(in, out, w->model, work + WORK_SIZE)) return 0;
-#endif
-  for (j = 0; j < 3; j++) memcpy(U + j * N, in[2], N * sizeof(double));
-  memset(out[0], 0, N * sizeof(double));
-  memset(out[1], 0, N * sizeof(double));
-  for (parts = 1; parts <= 3; parts++) {
-    const double h = in[3][0] / parts;
-    memcpy(P, in[0], N * sizeof(double));
-    memcpy(PD, in[1], N * sizeof(double));
-    status = glide(parts, U, &h, in[4], P, PD, &done, w);
-    if (status != 0) {
-      memcpy(out[0], in[0], N * sizeof(double));
-      memcpy(out[1], in[1], N * sizeof(double));
-      return status;
-    }
-    for (j = 0; j < N; j++) {
-      out[0][j] += weight[parts - 1] * P[parts * N + j];
-      out[1][j] += weight[parts - 1] * PD[parts * N + j];
-    }
-  }
-  return 0;
-}
-
+#include "orders.h"
 #endif
 HIDDEN int ON_PATH(node_torque)(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
@@ -461,9 +427,6 @@ int ROBOT(jac_kicked_step_work_size)(void) { return WORK_SIZE; }
 int ROBOT(jac_alpha_joint_step_work_size)(void) { return WORK_SIZE; }
 #endif
 int ROBOT(vjp_joint_step_work_size)(void) { return WORK_SIZE + LANES_VJP_JOINT_STEP; }
-#if SIXTH
-int ROBOT(sixth_order_step_work_size)(void) { return WORK_SIZE + LANES_SIXTH_ORDER_STEP; }
-#endif
 int ROBOT(node_torque_work_size)(void) { return WORK_SIZE; }
 int ROBOT(rollout_work_size)(int steps) {
   (void)steps;

@@ -127,7 +127,30 @@ static void respond_all(const Joint *joints, double over, double *dp, double *dp
   }
 }
 
-/* The six blocks of the Jacobian, by p, pd and u. */
+/* What is small of the blocks: above and below of K0 + D and of K1 + D', whose terms cancel but for O(h) where links are still. */
+typedef struct {
+  double above0[6], below0[6], above1[6], below1[6];
+} Rest;
+
+INLINE Rest rest_of(const Joint *j) {
+  Rest r;
+  int a;
+  for (a = 0; a < 6; a++) {
+    r.above0[a] = j->above0[a] + j->column[a];
+    r.below0[a] = j->below0[a] + j->row[a];
+    r.above1[a] = j->above1[a] + j->row[a];
+    r.below1[a] = j->below1[a] + j->column[a];
+  }
+  return r;
+}
+
+/* How a joint's screw turns in the step. */
+INLINE void turn_of(const Joint *j, double *turn) {
+  int a;
+  for (a = 0; a < 6; a++) turn[a] = j->right[a] - j->left[a];
+}
+
+/* The six blocks of the Jacobian, by p, pd and u; that of p_next by p is 1 and the solution of D x = -(K0 + D). */
 static void tree_jacobian(const double *given, double h, double *const *out, double *work) {
   const Joint *joints = (const Joint *)(const void *)given;
   Sweeps *const s = (Sweeps *)(void *)work;
@@ -136,33 +159,38 @@ static void tree_jacobian(const double *given, double h, double *const *out, dou
   for (block = 0; block < 6; block++) memset(out[block], 0, N * N * sizeof(double));
   for (k = 0; k < N; k++) {
     const Joint *deep = &joints[k];
-    out[0][k + N * k] = -deep->own0 - dot6(deep->left, deep->above0);
-    out[3][k + N * k] = -deep->rotor - dot6(deep->left, deep->column);
+    const Rest r = rest_of(deep);
+    out[0][k + N * k] = -(deep->own0 + deep->rotor) - dot6(deep->left, r.above0);
+    out[3][k + N * k] = -(deep->own1 + deep->rotor) - dot6(deep->right, r.above1);
     out[1][k + N * k] = h * (deep->rotor + dot6(deep->left, deep->held0));
     out[4][k + N * k] = -deep->lag;
     out[2][k + N * k] = out[5][k + N * k] = half_square;
     for (i = parents[k]; i < N; i = parents[i]) {
       const Joint *near = &joints[i];
       const double held = h * dot6(near->left, deep->held0);
+      double turn[6];
+      turn_of(near, turn);
       out[1][i + N * k] = held;
       out[1][k + N * i] = held;
-      out[0][i + N * k] = -dot6(near->left, deep->above0);
-      out[0][k + N * i] = -dot6(near->left, deep->below0) - dot6(near->turned0, deep->held0);
-      out[3][k + N * i] = -dot6(near->left, deep->column);
-      out[3][i + N * k] = -dot6(near->right, deep->row);
+      out[0][i + N * k] = -dot6(near->left, r.above0);
+      out[3][i + N * k] = -dot6(near->right, r.above1);
+      out[0][k + N * i] = -dot6(near->left, r.below0) - dot6(turn, deep->row) - dot6(near->turned0, deep->held0);
+      out[3][k + N * i] = -dot6(near->right, r.below1) + dot6(turn, deep->column) - dot6(near->turned1, deep->held1);
     }
   }
   for (block = 0; block < 3; block++) respond_all(joints, 1.0 / h, out[block], out[block + 3], s);
+  for (k = 0; k < N; k++) out[0][k + N * k] += 1.0;
 }
 
 /* Seeds of p_next and pd_next -> gradients by p, pd and u, and the multipliers x of h F and y of h G:
  *
- *     h M1 y = pd_next_bar,    D' x = p_next_bar - K1' y,    p_bar = -K0' x - D y,    pd_bar = h M0 x - lag y. */
+ *     h M1 y = pd_next_bar,    D' x = p_next_bar - K1' y,    p_bar = p_next_bar - (K0 + D)' x - (K1 + D')' y,    pd_bar = h M0 x - lag y. */
 static void tree_adjoint(const double *given, double h, const double *p_next_bar, const double *pd_next_bar, double *p_bar,
                          double *pd_bar, double *u_bar, double *x, double *y, double *work) {
   const Joint *joints = (const Joint *)(const void *)given;
-  double (*force)[6] = (double (*)[6])(void *)work, (*held)[6] = force + N + 1; /* all four in a fourth of Sweeps */
-  double (*motion)[6] = held + N + 1, (*end)[6] = motion + N + 1;
+  double (*force)[6] = (double (*)[6])(void *)work, (*held)[6] = force + N + 1, (*other)[6] = held + N + 1;
+  double (*turned)[6] = other + N + 1, (*moved)[6] = turned + N + 1; /* sums over what a joint carries */
+  double (*motion)[6] = moved + N + 1, (*end)[6] = motion + N + 1;   /* over what carries it */
   int i;
   memset(force, 0, (N + 1) * sizeof *force);
   memset(motion[N], 0, sizeof motion[N]);
@@ -196,19 +224,28 @@ static void tree_adjoint(const double *given, double h, const double *p_next_bar
     memcpy(motion[i], motion[parents[i]], sizeof motion[i]);
     add6(j->left, x[i], motion[i]);
   }
-  memset(force, 0, 2 * (N + 1) * sizeof *force);
+  memset(force, 0, 5 * (N + 1) * sizeof *force);
   for (i = N - 1; i >= 0; i--) {
     const Joint *j = &joints[i];
     const int parent = parents[i];
-    double pulled = dot6(j->above0, motion[i]) + dot6(j->turned0, held[i]) + dot6(j->row, end[parent]);
-    add6(j->column, y[i], force[i]);
-    pulled += dot6(j->left, force[i]) + j->own0 * x[i] + j->rotor * y[i];
-    p_bar[i] = -pulled;
+    const Rest r = rest_of(j);
+    double turn[6], pulled = (j->own0 + j->rotor) * x[i] + (j->own1 + j->rotor) * y[i];
+    turn_of(j, turn);
+    pulled += dot6(r.above0, motion[i]) + dot6(j->left, force[i]) + dot6(j->turned0, held[i]);
+    pulled += dot6(r.above1, end[i]) + dot6(j->right, other[i]) + dot6(j->turned1, moved[i]);
+    p_bar[i] = p_next_bar[i] - (pulled + dot6(turn, turned[i]));
     add6(j->held0, x[i], held[i]);
     pd_bar[i] = h * (dot6(j->left, held[i]) + dot6(j->held0, motion[parent]) + j->rotor * x[i]) - j->lag * y[i];
     u_bar[i] = 0.5 * h * h * (x[i] + y[i]);
+    add6(r.below0, x[i], force[i]);
+    add6(r.below1, y[i], other[i]);
+    add6(j->row, x[i], turned[i]);
+    add6(j->column, -y[i], turned[i]);
+    add6(j->held1, y[i], moved[i]);
     add6(force[i], 1.0, force[parent]);
-    add6(j->below0, x[i], force[parent]);
+    add6(other[i], 1.0, other[parent]);
+    add6(turned[i], 1.0, turned[parent]);
+    add6(moved[i], 1.0, moved[parent]);
     add6(held[i], 1.0, held[parent]);
   }
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from diffpbd.codegen.description.robot import IDENTITY, ZERO, JointType, Robot, Tip
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 
 T = TypeVar("T")
 
@@ -43,5 +43,5 @@ def _no_frame(robot: Robot, name: str) -> str:
         return f'link "{name}" does not move'
     for link in robot.links:
         if name in link.merged:
-            return f'link "{name}" is rigidly part of link "{link.name}"; name that, or make it a tip too (--tip)'
+            return f'link "{name}" is rigidly part of link "{link.name}"; name that, or make it a tip too ({arg.tip})'
     return f'{robot.name} has no moving link or tip "{name}"'

@@ -23,6 +23,7 @@ from diffpbd.codegen.description.report import Finding, listed, quoted
 from diffpbd.codegen.description.rigid import Pose, norm, scale, triad_of
 from diffpbd.codegen.description.robot import Robot, Vec3
 from diffpbd.codegen.description.singular import NEGLIGIBLE_MASS
+from diffpbd.runtime.base.errors import arg
 
 FIXED, PLANAR, FLOATING = "fixed", "planar", "floating"
 FLOOR: Final = "floor"
@@ -114,7 +115,7 @@ def base_doubts(base: Base, document: Document) -> Iterator[Finding]:
         return
     joint = next(j for j in document.joints if j.name == base.joint)
     message = f"joint {quoted(joint.name)} on the root is {joint.type}: the base moves, with coordinates "
-    message += f"{listed(base.freedoms)} that no motor drives; hold it (--hold) to weld it at zero"
+    message += f"{listed(base.freedoms)} that no motor drives; hold it ({arg.hold}) to weld it at zero"
     yield Finding("base", message, (base.link,), (joint.name,))
     if base.kind == FLOATING and joint.pose != Pose():
         message = (

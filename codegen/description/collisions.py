@@ -20,6 +20,7 @@ from diffpbd.codegen.description.rigid import Pose, add, apply, rotation_from_rp
 from diffpbd.codegen.description.robot import ZERO, Vec3
 from diffpbd.codegen.description.source import Element
 from diffpbd.codegen.description.surfaces import coefficient, of_gazebo
+from diffpbd.runtime.base.errors import arg
 
 _SHAPES: Final = ("sphere", "box", "cylinder", "capsule")
 Spheres = list[tuple[Vec3, float]]
@@ -155,7 +156,7 @@ def _unusable(link: str, plane: str, named: bool, links: dict[str, Element], pla
         return (
             f"{len(planes)} planes; name one as {link}=PLANE"
             if planes
-            else "no [[plane]] in the recipe to be against; --ground 0 makes one"
+            else f"no [[plane]] in the recipe to be against; {arg.ground} 0 makes one"
         )
     return ""
 

@@ -18,6 +18,7 @@ from diffpbd.codegen.description.singular import (
     singular_links,
 )
 from diffpbd.codegen.description.tree import Selection
+from diffpbd.runtime.base.errors import arg
 
 UNIT_LENGTH_DIGITS: Final = 1e-3
 """[1] Deviation from unit length that three printed digits of an axis can cause."""
@@ -78,7 +79,7 @@ def selection_doubts(selection: Selection) -> Iterator[Finding]:
         else:
             carrier = selection.joints[branch.carrier].child
             message += (
-                f"missing from link {quoted(carrier)}; --hold {printable(joint.name)} keeps it (welded at zero), "
+                f"missing from link {quoted(carrier)}; {arg.hold} {printable(joint.name)} keeps it (welded at zero), "
             )
             message += "or a tip behind it"
         yield Finding("unused-branch", message, branch.links, (joint.name,), (("mass", mass),))

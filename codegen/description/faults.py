@@ -21,6 +21,7 @@ from diffpbd.codegen.description.rigid import norm
 from diffpbd.codegen.description.robot import Mat3
 from diffpbd.codegen.description.singular import NEGLIGIBLE_INERTIA
 from diffpbd.codegen.description.tree import Selection
+from diffpbd.runtime.base.errors import arg
 
 SHORTEST_AXIS: Final = 1e-6
 """[1] An axis shorter than this names no direction; exporters write unit axes."""
@@ -57,7 +58,7 @@ def selection_faults(selection: Selection) -> Iterator[Finding]:
             message = f"joint {name}: type {quoted(joint.type)} is not supported here;"
             message += f" supported are {', '.join(MOVING_TYPES)} and fixed, on a root that carries nothing else"
             message += f" {' and '.join(UNSUPPORTED_TYPES)}"
-            message += " too; hold it (--hold) to weld it at zero, or choose another base (--base)"
+            message += f" too; hold it ({arg.hold}) to weld it at zero, or choose another base ({arg.base})"
             yield Finding("joint-type", message, (), (joint.name,))
         if joint.mimic is not None and joint.mimic.joint:
             yield from _mimic_faults(selection, joint, joint.mimic.joint)

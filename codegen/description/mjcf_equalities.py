@@ -10,6 +10,7 @@ from diffpbd.codegen.description.mjcf_names import Names, bodies_of, joints_of
 from diffpbd.codegen.description.report import Finding, quoted
 from diffpbd.codegen.description.rigid import Pose, rotation_from_quaternion
 from diffpbd.codegen.description.robot import Vec3
+from diffpbd.runtime.base.errors import arg
 
 
 @dataclass
@@ -71,7 +72,7 @@ def _couple(model: Any, names: Names, k: int, where: str, found: Couplings) -> N
     scalar = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
     concerned = [names.joints[end] for end in (one, other) if end >= 0]
     if other < 0:
-        message = f"{where}it holds joint {quoted(names.joints[one])} still; remove the joint, or hold it (--hold)"
+        message = f"{where}it holds joint {quoted(names.joints[one])} still; remove the joint, or hold it ({arg.hold})"
     elif any(int(model.jnt_type[end]) not in scalar for end in (one, other)):
         message = f"{where}it couples joints that are no hinges or slides; remove it"
     elif any(higher):
@@ -84,7 +85,7 @@ def _couple(model: Any, names: Names, k: int, where: str, found: Couplings) -> N
         message = (
             f"{where}joint {quoted(names.joints[one])} follows {quoted(names.joints[other])} with a factor of 0, which "
         )
-        message += "holds it still; give it a factor, remove the joint, or hold it (--hold)"
+        message += f"holds it still; give it a factor, remove the joint, or hold it ({arg.hold})"
     elif one in found.mimics:
         message = f"{where}joint {quoted(names.joints[one])} follows two joints; it can follow one"
     else:

@@ -10,6 +10,7 @@ from diffpbd.codegen.description.mjcf_motors import actuator_faults
 from diffpbd.codegen.description.mjcf_names import Names, joints_of, present
 from diffpbd.codegen.description.numerals import LARGEST
 from diffpbd.codegen.description.report import Finding, listed, quoted
+from diffpbd.runtime.base.errors import arg
 
 OF_TENDONS: Final = ("stiffness", "damping", "frictionloss", "armature", "stiffnesspoly", "dampingpoly")
 SWITCHES: Final = ("CONSTRAINT", "EQUALITY", "FRICTIONLOSS", "PASSIVE", "SPRING", "DAMPER")
@@ -92,7 +93,7 @@ def _joints(model: Any, names: Names) -> Iterator[Finding]:
             message = (
                 f"{what} {quoted(name)} has {' and '.join(own)}, which cannot be taken; remove it, or hold the joint"
             )
-            message += f" (--hold {' --hold '.join(names.parts[j])}), or choose another base (--base)"
+            message += f" ({arg.hold} {f' {arg.hold} '.join(names.parts[j])}), or choose another base ({arg.base})"
             yield Finding("joint", message, (), names.parts[j])
 
 

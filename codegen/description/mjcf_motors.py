@@ -11,6 +11,7 @@ from typing import Any, Final
 from diffpbd.codegen.description.document import MimicElement
 from diffpbd.codegen.description.mjcf_names import Names, joints_of, present
 from diffpbd.codegen.description.report import Finding, listed, quoted
+from diffpbd.runtime.base.errors import arg
 
 SAME: Final = 1e-9
 """[1] Part of the larger by which two directions of a motor may differ: rounding of gears and ranges."""
@@ -142,9 +143,7 @@ def without_motor(
         joints = [joint for joint, _ in _driven(model, k)]
         driven |= {names.joints[joint] for joint in joints}
         if not joints:
-            message = (
-                f"actuator {quoted(name)} acts on no hinge or slide and is left out; --wrench puts a force on a link"
-            )
+            message = f"actuator {quoted(name)} acts on no hinge or slide and is left out; {arg.wrench} puts a force on a link"
             doubts.append(Finding("actuator", message))
         elif len(_coordinates([names.joints[joint] for joint in joints], names, mimics)) > 1:
             message = (

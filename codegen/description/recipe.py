@@ -279,7 +279,7 @@ def with_options(recipe: Recipe, **options: Any) -> Recipe:
     for name, count in made.sweeps.items():
         if count != recipe.sweeps.get(name) and name not in made.variants:
             raise InputError(
-                f"sweeps: {name} is not made, so nothing would count its sweeps; add it by --variants {name}, or leave it out."
+                f"sweeps: {name} is not made, so nothing would count its sweeps; add it to variants, or leave it out."
             )
     return made
 

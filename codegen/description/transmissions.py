@@ -13,6 +13,7 @@ from typing import Final
 from diffpbd.codegen.description.numerals import NumberError, read_number
 from diffpbd.codegen.description.report import Finding, quoted
 from diffpbd.codegen.description.source import Element
+from diffpbd.runtime.base.errors import arg
 
 INERTIAS: Final = ("motorInertia", "rotorInertia", "rotor_inertia")
 RATIOS: Final = ("mechanicalReduction", "gear_ratio", "gearRatio")
@@ -54,7 +55,7 @@ def rotor_doubts(found: Iterable[Rotor]) -> Iterator[Finding]:
             f"joint {quoted(rotor.joint)}: its <transmission> has a rotor of {rotor.inertia:g} kg·m² {gear}, which"
         )
         message += f" turns with the joint as {rotor.reflected:.4g} kg·m²; the dynamics starts without it:"
-        message += f" rotor_inertia.{rotor.joint} takes it (--params), identify begins there"
+        message += f" rotor_inertia.{rotor.joint} takes it ({arg.start}), identify begins there"
         numbers = (("rotor_inertia", rotor.reflected),)
         yield Finding("rotor", message, (), (rotor.joint,), numbers)
 

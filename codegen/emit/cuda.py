@@ -17,7 +17,7 @@ from diffpbd.codegen.graph.capabilities import Capabilities
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import Model, prepare
 from diffpbd.codegen.program.tree import DENSE_DEPTH
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 
 STEP: Final = (
     "prepare", "start", "newton", "chord", "end", "velocity", "velocity_gradient", "velocity_newton", "jacobian", "inertia",
@@ -43,9 +43,9 @@ def check_cuda(model: Model, found: Capabilities) -> None:
         reasons.append(found.left_out["joint_step"])
     if reasons:
         raise InputError(
-            f"{model.recipe.name}: --cuda is for open trees on a fixed or planar base, without limits, contacts and memory of "
-            f"friction, of at most {DENSE_DEPTH} joints on a path, that step in joint space: here {'; '.join(reasons)}. "
-            "Leave --cuda out."
+            f"{model.recipe.name}: {arg.cuda} is for open trees on a fixed or planar base, without limits, contacts and memory "
+            f"of friction, of at most {DENSE_DEPTH} joints on a path, that step in joint space: here {'; '.join(reasons)}. "
+            f"Leave {arg.cuda} out."
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts, zero
 from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
@@ -73,31 +73,45 @@ def add_joint_step(
         ("jac_alpha_joint_step", step + jacobian_alpha),
         ("vjp_joint_step", step + adjoint),
         ("node_torque", node),
-        ("sixth_order_step", 6 * step),
+        *((name, operations) for name, operations in _of_orders(step, jacobian, adjoint) if kernels.sixth),
         ("rollout", onward),
         ("vjp_rollout", onward + adjoint),
         ("vjp_trajectory", count("prepare") + adjoint),
     ):
-        if (name == "jac_alpha_joint_step" and not by_alpha) or (name == "sixth_order_step" and not kernels.sixth):
+        if name == "jac_alpha_joint_step" and not by_alpha:
             continue
-        if name.endswith(("node_torque", "rollout", "trajectory")) and not along:
+        composed = "_order_" in name
+        if name.endswith(("node_torque", "rollout", "trajectory")) and not composed and not along:
             continue
-        work = None if name.endswith(("rollout", "trajectory")) else size + lanes.get(name, 0)
+        beside = lanes.get("sixth_order_step" if composed else name, 0)
+        work = None if name.endswith(("rollout", "trajectory")) else size + beside
         declared.add(name)
         declared_as = FUNCTIONS[name]
         emission.declare(
             name, declared_as.doc, arguments(declared_as.inputs), arguments(declared_as.outputs),
             operations=operations, work=work, graph=name in graphs,
-            status=(1, 2, 11) if name == "sixth_order_step" else (1, 2),
+            status=(1, 2, 11) if composed else (1, 2),
         )  # fmt: skip
     dispatched = [f for f in emission.functions if f.name in declared and f.name != "jac_alpha_joint_step"]
     emission.dispatched += dispatched
     emission.copy("joint_step.c")
     for name in ("tree_jacobian.h",) if deep else ("rollout.h", "adjoint.h", "lanes.h"):
         emission.copy(name)
+    if kernels.sixth:
+        emission.copy("orders.h")
     tables: dict[str, Table] = {"parents": ("int", kernels.parents)} if deep else {}
     add_source_model(emission, "joint_step", {**values, "ALONE": size}, tables, _texts(kernels))
     return size + lanes["joint_step"]
+
+
+def _of_orders(step: int, jacobian: int, adjoint: int) -> Iterator[tuple[str, int]]:
+    """Functions of templates/orders.h with their operations: five and six steps of second order."""
+    for order, steps in (("fourth", 5), ("sixth", 6)):
+        yield f"{order}_order_step", steps * step
+        yield f"jac_{order}_order_step", steps * (step + jacobian)
+        yield f"vjp_{order}_order_step", steps * (step + adjoint)
+        yield f"{order}_order_rollout", steps * step
+        yield f"vjp_{order}_order_rollout", steps * (step + adjoint)
 
 
 def _values(

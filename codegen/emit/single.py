@@ -42,6 +42,9 @@ REFUSED: Final = (
     "mpc",
     "estimate_torque",
     "sixth_order_step",
+    "sixth_order_rollout",
+    "fourth_order_step",
+    "fourth_order_rollout",
     "clearance",
     "clearance_points",
 )

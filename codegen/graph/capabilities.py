@@ -99,7 +99,8 @@ GROUPS: Final = (
     ),
     Group("the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "plain"), "joint_step", ON_DEMAND),
     Group(
-        "a step of sixth order", ("sixth_order_step",),
+        "steps of fourth and sixth order",
+        ("sixth_order_step", "fourth_order_step", "sixth_order_rollout", "fourth_order_rollout"),
         ("inertia", "short", "open", "unlimited", "free", "anchored"), "joint_step", ON_DEMAND,
     ),
     Group(

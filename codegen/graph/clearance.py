@@ -20,7 +20,7 @@ from diffpbd.codegen.graph.distances import AXES, BOX, CAPSULE, ORDER, PLANE, SP
 from diffpbd.codegen.graph.floating import FREEDOMS, PLACE, rotation
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.geometry import square
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 
 OBSTACLES: Final[Mapping[str, int]] = {"spheres": 4, "capsules": 7, "boxes": 10, "planes": 4}
 """Numbers of an obstacle of each kind: centre, radius; both ends, radius; centre, quaternion wxyz, sides; normal, height."""
@@ -187,8 +187,8 @@ def specs(clearance: Clearance) -> Iterator[Spec]:
     """`clearance`, its points, and its derivatives."""
     if not clearance.rows:
         raise InputError(
-            f"{clearance.robot.name}: --clearance: no two of its shapes may touch, and there are no --obstacles; nothing is to "
-            "be generated."
+            f"{clearance.robot.name}: {arg.clearance}: no two of its shapes may touch, and there are no {arg.obstacles}; "
+            "nothing is to be generated."
         )
     graphs, found = clearance.graphs, clearance.found()
     inputs = [("p", graphs.p), *clearance.given.items(), ("alpha", graphs.alpha)]

@@ -22,7 +22,7 @@ from diffpbd.codegen.description.robot import JointType, Robot
 from diffpbd.codegen.graph.clearance import Clearance, moves
 from diffpbd.codegen.graph.floating import PLACE
 from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 
 Array = npt.NDArray[np.float64]
 Indices = tuple[int, int]
@@ -58,7 +58,7 @@ def choose(graphs: Graphs) -> Chosen:
     robot, recipe = graphs.model.robot, graphs.model.recipe
     if not robot.shapes:
         raise InputError(
-            f"{robot.name}: --clearance: the description has no <collision>, and the recipe no [[shape]]; nothing is to be "
+            f"{robot.name}: {arg.clearance}: the description has no <collision>, and the recipe no [[shape]]; nothing is to be "
             "kept clear of."
         )
     every = tuple(_candidates(robot))

@@ -113,6 +113,10 @@ class _Contact:
     sigma: Any
     kappa: Any
     B: Any
+    normal: Any
+    """gₙ, by which the gap closes."""
+    friction: Any
+    slip: Any
 
 
 def contact_pair(impulse: Any, rate: Any, gap: Any, h: Any, law: Any) -> _Contact:
@@ -120,13 +124,13 @@ def contact_pair(impulse: Any, rate: Any, gap: Any, h: Any, law: Any) -> _Contac
     friction, compliance, load, slip = (law[IN_CONE.index(name)] for name in ("friction", "compliance", "load", "slip"))
     normal = closing(rate[0], gap + 2 * compliance * impulse[0] / h, h)
     if len(impulse) == 1:
-        return _Contact(Matrix(impulse), Matrix([normal]), smoothing(load, slip, h), Matrix([[1]]))
+        beta, kappa, B = Matrix(impulse), smoothing(load, slip, h), Matrix([[1]])
+        return _Contact(beta, Matrix([normal]), kappa, B, normal, friction, slip)
     sliding = sp.sqrt(rate[1] ** 2 + rate[2] ** 2 + slip**2)
     beta = Matrix([friction * impulse[0], impulse[1], impulse[2]])
     kappa = 2 * friction * smoothing(load, slip, h)
-    return _Contact(
-        beta, Matrix([normal / friction + sliding, rate[1], rate[2]]), kappa, Matrix(sp.diag(friction, 1, 1))
-    )
+    sigma, B = Matrix([normal / friction + sliding, rate[1], rate[2]]), Matrix(sp.diag(friction, 1, 1))
+    return _Contact(beta, sigma, kappa, B, normal, friction, slip)
 
 
 @dataclass(frozen=True)
@@ -201,12 +205,11 @@ def apart() -> Program:
     b = Program("apart", "Rows of a contact, normal and friction apart.")
     impulse, psi, rate = list(b.input("impulse", 3)), b.scalar("psi"), list(b.input("rate", 3))
     gap, h, law, rho = b.scalar("gap"), b.scalar("h"), list(b.input("law", LAW)), b.scalar("rho")
-    friction = law[0]
     alone, c = contact_pair(impulse[:1], rate[:1], gap, h, law), contact_pair(impulse, rate, gap, h, law)
-    k = b.let(rho * alone.kappa)
-    z = b.let(impulse[0] - rho * alone.sigma[0])
+    k, friction = b.let(rho * alone.kappa), c.friction
+    z = b.let(alone.beta[0] - rho * alone.sigma[0])
     inner, outer = projected(b, z, k), projected(b, b.let(-z), k)
-    row = b.let(impulse[0] - inner)
+    row = b.let(alone.beta[0] - inner)
     give = b.let(1 / (1 + rho * inner / outer * sp.diff(alone.sigma[0], impulse[0])))
     x, G = b.let((inner + outer) * row / outer * give), b.let(rho * inner / outer * give)
     beta = _given(b, c.beta)

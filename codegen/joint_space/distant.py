@@ -24,23 +24,22 @@ def distant_side() -> Program:
 @stored
 def distant(rough: bool) -> Program:
     """Impulse (it counts where the contact gives way), rates, gap, h, law → the impulse (`found`) of a contact that is far
-    apart, B⁻¹ κ σ⁻¹ with σ⁻¹ = (σ₀, −σ̄)/det σ the inverse in the Jordan algebra; a bound of what it changes by with the
+    apart, λ of β = κ σ⁻¹ with σ⁻¹ = (σ₀, −σ̄)/det σ the inverse in the Jordan algebra; a bound of what it changes by with the
     closing rate gₙ and the rates across, κ (1 + μ²)/gₙ² (`slope`); and gₙ (`opening`), above 0 where the two hold."""
     b = Program("distant" if rough else "smooth_distant", "Impulse of a contact that is far apart.")
     impulse, rate, gap, h, law = contact_inputs(b, rough)
-    c, friction = contact_pair(impulse, rate, gap, h, law), law[0]
-    closes = closing(rate[0], gap + 2 * law[1] * impulse[0] / h, h)
-    normal = b.let(closes)
+    c = contact_pair(impulse, rate, gap, h, law)
+    normal, friction = b.let(c.normal), c.friction
     kappa, inverse = b.let(c.kappa), b.let(1 / normal)
     if rough:
-        sliding, ratio = b.let(c.sigma[0] - closes / friction), b.let(normal / friction)
-        det = b.let(ratio * (ratio + 2 * sliding) + law[3] ** 2)  # σ₀² − ‖v‖²
+        sliding, ratio = b.let(c.sigma[0] - c.normal / friction), b.let(normal / friction)
+        det = b.let(ratio * (ratio + 2 * sliding) + c.slip**2)  # σ₀² − ‖v‖²
         share = b.let(kappa / det)
         found = Matrix([share * (ratio + sliding) / friction, -share * rate[1], -share * rate[2]])
         slope = kappa * (1 + friction**2) * inverse * inverse
     else:
         found, slope = Matrix([kappa * inverse]), kappa * inverse * inverse
-    b.output("found", b.let(found))
+    b.output("found", b.let(found - c.B.inv() * c.beta.subs(dict.fromkeys(impulse, 0))))
     b.output("slope", b.let(slope))
     b.output("opening", normal)
     return b

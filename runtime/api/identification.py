@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from diffpbd.runtime.api.keywords import keywords
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.recordings import Logged, recording_of
-from diffpbd.runtime.api.words import expect_options, in_python, python_words
+from diffpbd.runtime.api.words import expect_options, in_python
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import write_atomic
 from diffpbd.runtime.base.fitting import number
@@ -209,11 +209,13 @@ class Identification:
             f"{self.rmse[worst]:.3g} {unit} at {worst}>"
         )
 
+    @in_python
     def __str__(self) -> str:
         from diffpbd.runtime.report.identification_text import summary
 
-        return python_words(summary(self.result).strip())
+        return summary(self.result).strip()
 
+    @in_python
     def _repr_html_(self) -> str:
         from diffpbd.runtime.report.identification import tables
 

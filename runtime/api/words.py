@@ -1,16 +1,15 @@
-"""Messages of functions that commands share, in the words of Python: `form='torque'` for `--form torque`."""
+"""What Python calls: messages in its words, arguments of the types of the annotations, options by name."""
 
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from diffpbd.runtime.base.errors import DiffpbdError, InputError
+from diffpbd.runtime.base.errors import IN_PYTHON, InputError
 from diffpbd.runtime.base.extras import extra_of, missing
 from diffpbd.runtime.base.fitting import checked, expect, shown
 from diffpbd.runtime.base.names import hint
@@ -19,35 +18,9 @@ from diffpbd.runtime.model.robot import Robot
 if TYPE_CHECKING:
     from diffpbd.runtime.base.arrays import FloatArray
 
-__all__ = ["expect_options", "in_python", "python_words", "values_of"]
+__all__ = ["expect_options", "in_python", "values_of"]
 
 Called = TypeVar("Called", bound=Callable[..., Any])
-
-ARGUMENTS = {
-    "params": "start", "map": "columns", "leave-one-out": "cross_validate", "unknown-torque": "torques", "fix": "fixed",
-    "min-tip-height": "least_height", "goal-speed": "speed", "goal-profile": "profile", "goal-acceleration": "acceleration",
-    "goal-jerk": "jerk", "max-acceleration": "acceleration", "tip-goal": "tip", "stop-within": "within",
-}  # fmt: skip
-"""Options whose argument has another name; the others have their own, with underscores."""
-VALUES = "torque|shooting|simultaneous|didim|positions|position|auto|huber|nodes|adam|all"
-"""Words that are an option's value where they follow one."""
-OPTION = re.compile(rf"`[^`]*`|(?<![\w-])--(no-)?([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ({VALUES})\b)?")
-"""A command in backticks, which stays as it is, or an option."""
-
-
-def python_words(text: str) -> str:
-    """The message with options as arguments."""
-    return OPTION.sub(_argument, text)
-
-
-def _argument(match: re.Match[str]) -> str:
-    refused, option, value = match.groups()
-    if option is None:
-        return match[0]
-    name = ARGUMENTS.get(option, option.replace("-", "_"))
-    if refused:
-        return f"{name}=False"
-    return name if value is None else f"{name}={value!r}"
 
 
 def in_python(function: Called) -> Called:
@@ -57,15 +30,15 @@ def in_python(function: Called) -> Called:
 
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:
+        outside = IN_PYTHON.set(True)
         try:
             return fitting(*args, **named)
-        except DiffpbdError as error:
-            error.args = tuple(python_words(arg) if isinstance(arg, str) else arg for arg in error.args)
-            raise
         except ModuleNotFoundError as error:
             if extra_of(error.name) is None:
                 raise
             raise missing(f"diffpbd.{function.__qualname__.removesuffix('.__init__')}", error.name or "") from None
+        finally:
+            IN_PYTHON.reset(outside)
 
     return call  # type: ignore[return-value]  # the same arguments and result
 

@@ -19,7 +19,7 @@ from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.recorder import Recorder
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["ARMS", "Attached", "Kind", "by_joint", "kind_of", "simulator", "strange"]
+__all__ = ["ARMS", "Attached", "Kind", "by_joint", "kind_of", "options", "simulator", "strange"]
 
 ARMS = ("ros2", "franka", "baxter")
 """Folders of this room whose `run.py` has a `KIND`; the first whose arm is meant runs."""
@@ -39,8 +39,9 @@ Words = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Kind:
-    """An arm that `diffpbd run` can drive. `own` are the options that no other arm has; `expect` refuses options, given those
-    that were told on the command line, and may fill in what the environment says.
+    """An arm that `diffpbd run` can drive. `own` are the options that not every arm has, and `options` declares those of them
+    that `diffpbd run` has for its sake; `expect` refuses options, given those that were told on the command line, and may fill
+    in what the environment says.
 
     `gains` are stiffness [N·m/rad] and damping [N·m·s/rad] by joint where no option says them; `rate` [Hz] of the ticks,
     where a law needs no longer than that. `suppresses`: the arm's own gravity compensation can be told to stay away.
@@ -54,12 +55,20 @@ class Kind:
     gains: Callable[[Robot, FloatArray], tuple[FloatArray, FloatArray]]
     rate: float = 250.0
     suppresses: bool = True
+    options: Callable[[Any], Any] = lambda function: function
 
 
 def kinds() -> Iterator[Kind]:
     """Every arm."""
     for name in ARMS:
         yield importlib.import_module(f"diffpbd.runtime.arms.{name}.run").KIND
+
+
+def options(function: Any) -> Any:
+    """The options that arms declare."""
+    for kind in reversed(tuple(kinds())):
+        function = kind.options(function)
+    return function
 
 
 def kind_of(robot: Robot, words: Words) -> Kind:
@@ -76,7 +85,8 @@ def kind_of(robot: Robot, words: Words) -> Kind:
 
 def strange(kind: Kind, told: Collection[str]) -> dict[str, str]:
     """Options among those that were told which other arms have alone, each with that arm's name."""
-    return {name: other.title for other in kinds() if other is not kind for name in other.own if name in told}
+    others = [other for other in kinds() if other is not kind]
+    return {name: other.title for other in others for name in other.own if name in told and name not in kind.own}
 
 
 def by_joint(joints: Sequence[str], table: Mapping[str, float]) -> FloatArray:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from typing import Any
 
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import Argument, InputError
 from diffpbd.runtime.base.names import near
 
 __all__ = ["Option", "expect", "option", "options_of"]
@@ -59,7 +59,7 @@ def options_of(
 def expect(record: Any) -> None:
     """Refuses a value that is none of the choices, or a number outside of its span."""
     for field, own in options_of(record):
-        value, word = getattr(record, field.name), own.word(field.name)
+        value, word = getattr(record, field.name), Argument(field.name, own.word(field.name))
         if own.choices and value is not None:
             for one in (value,) if isinstance(value, str) or not isinstance(value, Sequence) else value:
                 if str(one) not in own.choices:

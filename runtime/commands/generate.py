@@ -36,7 +36,7 @@ def _recipe_options(command: Any) -> Any:
     "--order",
     type=click.Choice(["2", "4", "6"]),
     default="2",
-    help="6: also generate the step of sixth order, as --functions default,sixth_order_step; order 4 needs nothing more.",
+    help="4, 6: also generate steps of fourth and sixth order with derivatives, as --functions default,sixth_order_step.",
 )
 @click.option(
     "--all",
@@ -51,7 +51,7 @@ def command(
     """Derive, emit and compile the dynamics of ROBOT: a shipped name, a recipe (.toml), a URDF or MJCF file."""
     from diffpbd.codegen.generate import generate
 
-    if order == "6":
+    if order != "2":
         options["functions"] = [*(options["functions"] or ["default"]), "sixth_order_step"]
     if printed_order and options["sweep_order"] == "joints":
         raise InputError("--printed-order and --sweep-order joints: expected one of them.")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import click
 
-from diffpbd.runtime.base.files import distinct
-from diffpbd.runtime.commands.locate import files_in, robot_files
-from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, LONGEST, SEED, Real
-from diffpbd.runtime.commands.outputs import picture_and_table, recorded_rate, step_option, table_beside
+from diffpbd.runtime.commands.numbers import AMOUNT, COUNT, SEED, Real
+from diffpbd.runtime.commands.outputs import picture_and_table, table_beside
 from diffpbd.runtime.commands.reproduce_all import command as everything
 from diffpbd.runtime.commands.reproduce_control import circle, impedance, net_torque_map, push, replay
 from diffpbd.runtime.commands.reproduce_design import double_pendulum, gravity_compensation, spring
 from diffpbd.runtime.commands.reproduce_sweeps import sweeps, variables
+from diffpbd.runtime.commands.reproduce_torques import command as torque_table
 from diffpbd.runtime.commands.results import finish, json_option, tabled, tables
 from diffpbd.runtime.report.tables import number
 
@@ -67,102 +66,5 @@ def convergence(
     finish(tables(), out, numbers)
 
 
-for experiment in (impedance, net_torque_map, push, circle, replay):
+for experiment in (impedance, net_torque_map, push, circle, replay, torque_table):
     command.add_command(experiment)
-
-
-@command.command("torque-table")
-@click.argument("robot", default="baxter_bare")
-@click.option("--data", required=True, metavar="DIR", help="Folder of the recordings; see docs/torque-estimation.md.")
-@click.option(
-    "--train",
-    default="train_*",
-    show_default=True,
-    metavar="GLOB",
-    help="Names of the recordings to identify the model on.",
-)
-@click.option(
-    "--test",
-    default="test_*",
-    show_default=True,
-    metavar="GLOB",
-    help="Name of the recording whose torques are estimated.",
-)
-@recorded_rate
-@click.option("--params", metavar="FILE", help="The identified model, instead of identifying it on --train.")
-@click.option(
-    "--adam",
-    "seconds",
-    type=Real(0.0, LONGEST),
-    default=2.0,
-    show_default=True,
-    metavar="S",
-    help="Stretch of the recording for the published descent; 0: leave it out.",
-)
-@click.option(
-    "--adam-solver",
-    "solver",
-    type=click.Choice(["gauss_seidel", "jacobi", "both"]),
-    default="both",
-    show_default=True,
-    help="Sweeps of its steps.",
-)
-@click.option(
-    "--adam-iterations",
-    "iterations",
-    type=COUNT,
-    default=120,
-    show_default=True,
-    help="Its iterations from zero torque; the paper says 80 or 120.",
-)
-@click.option("--full", is_flag=True, help="Every scheme of the descent over the whole recording: hours.")
-@step_option
-@json_option
-@click.option("--out", default="torque_table.csv", show_default=True, metavar="FILE.csv", help="Every number.")
-@click.option(
-    "--plot", default="torque_joints.png", show_default=True, metavar="FILE.png", help="Torques by scheme over time."
-)
-@click.option(
-    "--whole",
-    default="torque_whole.png",
-    show_default=True,
-    metavar="FILE.png",
-    help="The descent over the whole recording.",
-)
-@click.option(
-    "--violin", default="torque_violin.png", show_default=True, metavar="FILE.png", help="Torque errors by scheme."
-)
-@click.option(
-    "--angles",
-    default="torque_angles.png",
-    show_default=True,
-    metavar="FILE.png",
-    help="Joint angles under the torques.",
-)
-@click.option(
-    "--path",
-    default="torque_path.png",
-    show_default=True,
-    metavar="FILE.png",
-    help="The tip under windows of three steps.",
-)
-def torque_table(
-    robot: str, data: str, train: str, test: str, rate: float, params: str | None, seconds: float, solver: str,
-    iterations: int, full: bool, steps: tuple[str, ...], printed: str | None, out: str, plot: str, whole: str, violin: str,
-    angles: str, path: str,
-) -> None:  # fmt: skip
-    """RMSE [N·m] of joint torques estimated from a recording by the published schemes: three starts, three losses, windows of
-    three steps; with the description of the generated ROBOT alone and with friction and springs identified; and the optimum of
-    each loss on every --step over the stretch of the descent."""
-    from diffpbd.runtime.commands.reproduce_torques import Inputs, Robots, reproduce
-    from diffpbd.runtime.reproduce.torque_drawing import Files
-    from diffpbd.runtime.reproduce.torque_table import Descending
-
-    files = Files(out, plot, whole, violin, angles, path)
-    outputs = [(f"--{name}", path) for name, path in vars(files).items()]
-    distinct(outputs, [("--params", params), *files_in("--data", data), *robot_files(robot)])
-    solvers = ["gauss_seidel", "jacobi"] if solver == "both" else [solver]
-    reproduce(
-        Robots(robot, printed, steps), Inputs(data, train, test, rate, params),
-        Descending(seconds, solvers[0], iterations, full), solvers, files,
-    )  # fmt: skip

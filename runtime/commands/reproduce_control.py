@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.locate import files_in, open_robot, robot_files
-from diffpbd.runtime.commands.numbers import AMOUNT, DURATION, RATE, SPEED, Real
+from diffpbd.runtime.commands.numbers import AMOUNT, DURATION, RATE, Real
 from diffpbd.runtime.commands.outputs import (
     RECORDED,
     STEP_NAMES,
@@ -22,6 +23,7 @@ from diffpbd.runtime.commands.results import finish, json_option, note, tabled, 
 from diffpbd.runtime.folder.locate import find_description, robot_folders
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.tables import number
+from diffpbd.runtime.reproduce.impedance import Experiment
 
 __all__ = ["circle", "impedance", "net_torque_map", "push", "replay"]
 
@@ -34,7 +36,6 @@ MAKE_ONE_JOINT = (
 )
 RECORDING = "test_circle_XY_T2_r10.csv.gz"  # of a physical left arm; it has no time column
 PAPER_STEP = "paper_direct"
-ANY_ANGLE = 6.3  # rad; a turn either way
 WIDEST = 10.0  # m; beyond any arm
 
 
@@ -54,25 +55,16 @@ def _one_joint(robot: str) -> Robot:
     return opened
 
 
-@click.command("impedance")
+@click.command("impedance", context_settings={"show_default": True})
 @click.argument("robot", default=ONE_JOINT)
-@click.option("--scaling", type=AMOUNT, default=1.0, show_default=True, help="Of the net torque.")
-@click.option("--coulomb", type=AMOUNT, default=0.8, show_default=True, help="Plant [N·m].")
-@click.option("--viscous", type=AMOUNT, default=0.7, show_default=True, help="Plant [N·m·s/rad].")
-@click.option(
-    "--start", type=Real(-ANY_ANGLE, ANY_ANGLE), default=0.0, show_default=True, help="Angle at the start [rad]."
-)
-@click.option(
-    "--goal-speed", type=SPEED, default=0.2, show_default=True,
-    help="Of the reference on its way to the goal [rad/s].",
-)  # fmt: skip
+@job("experiment", Experiment)
 @step_option
 @click.option("--motion", is_flag=True, help="Also the map fed with the last tick's motion; diverges.")
 @json_option
 @picture_and_table("impedance.png", "The traces")
 def impedance(
-    robot: str, scaling: float, coulomb: float, viscous: float, start: float, goal_speed: float,
-    steps: tuple[str, ...], printed: str | None, motion: bool, out: str, table_path: str | None,
+    robot: str, experiment: Experiment, steps: tuple[str, ...], printed: str | None, motion: bool, out: str,
+    table_path: str | None,
 ) -> None:  # fmt: skip
     """The paper's simulated experiment: s1 holds −0.45 rad against 5 and 10 N·m, by PD and by impedance.
 
@@ -80,21 +72,20 @@ def impedance(
     """
     from diffpbd.runtime.control.net_torque import sample_map
     from diffpbd.runtime.reproduce.columns import columns
-    from diffpbd.runtime.reproduce.impedance import PHASES, Experiment, plot, run
+    from diffpbd.runtime.reproduce.impedance import PHASES, plot, run
     from diffpbd.runtime.reproduce.joint_law import Trace, merits, motor_limit, write_traces
     from diffpbd.runtime.reproduce.one_step import function_of
 
     opened = _one_joint(robot)
     numbers = table_beside(out, table_path, robot_files(robot))
-    experiment = Experiment(scaling=scaling, coulomb=coulomb, viscous=viscous, start=start, goal_speed=goal_speed)
     rows: list[list[str]] = []
     shown: list[Trace] = []
     for k, column in enumerate(columns(opened, steps, open_robot(printed) if printed else None)):
         found = sample_map(column.robot, opened.joints[0], step=function_of(column.robot, column.step))
         made = run(opened, found, experiment, motion=motion)
         shown = made if k == 0 else shown  # the picture is that of the first step, the published one by default
-        plants = {f"{coulomb:g} N·m, {viscous:g} N·m·s/rad": made}
-        if coulomb or viscous:
+        plants = {f"{experiment.coulomb:g} N·m, {experiment.viscous:g} N·m·s/rad": made}
+        if experiment.coulomb or experiment.viscous:
             plants["none"] = run(opened, found, replace(experiment, coulomb=0.0, viscous=0.0), motion=motion)
         for name, traces in plants.items():
             for trace in traces:

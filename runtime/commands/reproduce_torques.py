@@ -6,12 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import click
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.commands.locate import open_robot
+from diffpbd.runtime.base.files import distinct
+from diffpbd.runtime.base.options import option
+from diffpbd.runtime.commands.derived import job
+from diffpbd.runtime.commands.locate import files_in, open_robot, robot_files
+from diffpbd.runtime.commands.numbers import RATE
+from diffpbd.runtime.commands.outputs import RECORDED, step_option
 from diffpbd.runtime.commands.progress import progress
-from diffpbd.runtime.commands.results import finish, said
+from diffpbd.runtime.commands.results import finish, json_option, said
 from diffpbd.runtime.identify import identify
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.tables import number, table
@@ -32,7 +38,7 @@ from diffpbd.runtime.reproduce.torque_table import (
     write_table,
 )
 
-__all__ = ["Inputs", "Robots", "reproduce"]
+__all__ = ["command"]
 
 PAPER_JOINTS = {"s1": 0, "e0": 1, "e1": 2}
 FIT = ("friction", "spring")
@@ -41,29 +47,34 @@ LONGEST = 1e4
 """[s] Longer than any recording."""
 
 
-@dataclass(frozen=True)
-class Inputs:
-    """Folder of the recordings, patterns of their names, rate [Hz] of those without times, the identified model's file."""
+@dataclass(frozen=True, kw_only=True)
+class _Inputs:
+    """Recordings, and the identified model."""
 
-    data: str
-    train: str
-    test: str
-    rate: float
-    params: str | None
-
-
-@dataclass(frozen=True)
-class Robots:
-    """ROBOT, the same as printed if there is one, and the steps of which each loss has its optimum."""
-
-    robot: str
-    printed: str | None = None
-    steps: tuple[str, ...] = ()
+    data: str = option("Folder of the recordings; see docs/torque-estimation.md.", metavar="DIR")
+    train: str = option("Names of the recordings to identify the model on.", "train_*", metavar="GLOB")
+    test: str = option("Name of the recording whose torques are estimated.", "test_*", metavar="GLOB")
+    rate: float = option("Of logs without a time column.", RECORDED, metavar="HZ", kind=RATE)
+    params: str | None = option("The identified model, instead of identifying it on --train.", None, metavar="FILE")
 
 
-def reproduce(robots: Robots, inputs: Inputs, descent: Descending, solvers: Sequence[str], files: Files) -> None:
-    """Run every scheme, write the table and all pictures, print the paper's joints."""
-    loaded, printed = open_robot(robots.robot), open_robot(robots.printed) if robots.printed else None
+@click.command("torque-table", context_settings={"show_default": True})
+@click.argument("robot", default="baxter_bare")
+@job("inputs", _Inputs)
+@job("descent", Descending)
+@step_option
+@json_option
+@job("files", Files)
+def command(
+    robot: str, inputs: _Inputs, descent: Descending, steps: tuple[str, ...], printed: str | None, files: Files
+) -> None:
+    """RMSE [N·m] of joint torques estimated from a recording by the published schemes: three starts, three losses, windows of
+    three steps; with the description of the generated ROBOT alone and with friction and springs identified; and the optimum of
+    each loss on every --step over the stretch of the descent."""
+    outputs = [(f"--{name}", path) for name, path in vars(files).items()]
+    distinct(outputs, [("--params", inputs.params), *files_in("--data", inputs.data), *robot_files(robot)])
+    solvers = ["gauss_seidel", "jacobi"] if descent.solver == "both" else [descent.solver]
+    loaded, twin = open_robot(robot), open_robot(printed) if printed else None
     recordings = read_recordings(loaded, inputs.data, inputs.train, inputs.test, inputs.rate)
     test = recordings.test
     with progress() as say:
@@ -72,13 +83,13 @@ def reproduce(robots: Robots, inputs: Inputs, descent: Descending, solvers: Sequ
         cells: list[Cell] = []
         if descent.seconds > 0.0:
             for solver in solvers:
-                for one in (loaded, *((printed,) if printed else ())):
+                for one in (loaded, *((twin,) if twin else ())):
                     cells += descended(one, test, IDENTIFIED, known, replace(descent, solver=solver), say)
             if not descent.full:
                 whole = replace(descent, solver=solvers[-1], seconds=LONGEST)
                 cells += descended(loaded, test, WHOLE, known, whole, say, only=LONG)
             cells += from_zero(loaded, test, replace(descent, solver=solvers[0]), say)
-            cells += optima(columns(loaded, robots.steps, printed), test, IDENTIFIED, known, descent.seconds, say)
+            cells += optima(columns(loaded, steps, twin), test, IDENTIFIED, known, descent.seconds, say)
         for model, alpha in models.items():
             cells += converged(loaded, test, model, alpha, False, say)
         cells += converged(loaded, test, IDENTIFIED, known, True, say)

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from diffpbd.runtime.arms.attached import Attached, kind_of, strange
-from diffpbd.runtime.arms.ros2.run import options as ros2_options
+from diffpbd.runtime.arms.attached import options as arms_options
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.base.live import live_line
@@ -75,7 +75,7 @@ class _Approach(Approach):
 )  # fmt: skip
 @click.option("--host", metavar="ADDRESS", help="A Franka arm's address (default: FR3_HOST).")
 @click.option("--sim", is_flag=True, help="A simulated robot, in a process of its own.")
-@ros2_options
+@arms_options
 @click.option("--master", metavar="URI", help="The robot's ROS master (default: ROS_MASTER_URI).")
 @click.option("--from", "source", metavar="LOG", help="With --transport replay: the log to replay.")
 @click.option(

@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import listing
+from diffpbd.runtime.functions.friction import refuse_memory
 from diffpbd.runtime.model.clearance import Distances, apart_throughout
 from diffpbd.runtime.model.robot import Robot
 
@@ -88,6 +89,7 @@ class Envelope:
             )
         if robot.manifest.robot.base_freedoms:
             raise InputError(f"{robot.name} has a base that moves; excitation is searched for arms on one that stands.")
+        refuse_memory(robot.alpha.names, f"Excitation of {robot.name}", "take the robot generated without it")
         joints = robot.manifest.robot.joints
         low = np.array([-HALF_RANGE if j.lower is None else j.lower for j in joints])
         high = np.array([HALF_RANGE if j.upper is None else j.upper for j in joints])
@@ -219,25 +221,25 @@ class Envelope:
             raise InputError(
                 f"{self.robot.name} cannot hold its own weight within its torque limits: in the best of {len(poses)} poses "
                 f"joint {self.robot.joints[j]} needs {100 * load.max(axis=1).min():.3g} % of what the margin leaves. "
-                "Lower --margin."
+                f"Lower {arg.margin}."
             )
         if self.table is not None:
             lowest = (self._heights(poses) - self.table).min(axis=1)
             if not (held & (lowest > 0.0)).any():
                 raise InputError(
-                    f"--table {self.table:g} m cannot be kept: the lowest link is {-lowest[held].max():.3g} m below it in the "
-                    f"best of {len(poses)} poses within the limits."
+                    f"{arg.table} {self.table:g} m cannot be kept: the lowest link is {-lowest[held].max():.3g} m below it in "
+                    f"the best of {len(poses)} poses within the limits."
                 )
         if self.clearance is not None:
             values = self._distances.at(poses)
             if not (held & (values.min(axis=1) > self.clearance)).any():
                 k = int(np.argmax(np.where(held, values.min(axis=1), -np.inf)))
                 raise InputError(
-                    f"--clearance {self.clearance:g} m cannot be kept: {self._distances.words(values[k])} in the best of "
+                    f"{arg.clearance} {self.clearance:g} m cannot be kept: {self._distances.words(values[k])} in the best of "
                     f"{len(poses)} poses within the limits. Ask for less, or name `pairs` in the recipe."
                 )
         raise InputError(
-            f"--min-tip-height {self.least_height or 0.0:g} m cannot be kept: the tip's greatest height among {len(poses)} "
+            f"{arg.least_height} {self.least_height or 0.0:g} m cannot be kept: the tip's greatest height among {len(poses)} "
             f"poses within the limits is {m.height[held].max():.3g} m."
         )
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.base.live import Share
 from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.excite.columns import IntArray, base_columns
@@ -84,8 +84,8 @@ class Wishes:
         expect(self)
         if self.rate * self.duration < SAMPLES_A_HARMONIC * self.harmonics:
             raise InputError(
-                f"--rate: {self.rate:g} Hz samples the highest harmonic ({self.harmonics / self.duration:g} Hz) too coarsely; "
-                f"expected at least {SAMPLES_A_HARMONIC * self.harmonics / self.duration:g} Hz."
+                f"{arg.rate}: {self.rate:g} Hz samples the highest harmonic ({self.harmonics / self.duration:g} Hz) too "
+                f"coarsely; expected at least {SAMPLES_A_HARMONIC * self.harmonics / self.duration:g} Hz."
             )
 
 
@@ -141,7 +141,7 @@ def excite(
             break
     if best is None:
         raise SolverError(
-            "Excitation: no search ended within the limits; nothing was written. Widen --margin or --duration."
+            f"Excitation: no search ended within the limits; nothing was written. Widen {arg.margin} or {arg.duration}."
         )
     q, dq, ddq = series.motion(best, time)
     motion = envelope.evaluate(time, q, dq, ddq)

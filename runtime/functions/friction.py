@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from diffpbd.runtime.base.errors import InputError
+
 __all__ = [
     "ASYMMETRIES", "COULOMB", "DEFLECTION", "KINDS", "LAWS", "VELOCITY", "VELOCITY_START", "WAY", "mean_of", "pushes",
+    "refuse_memory",
 ]  # fmt: skip
 
 COULOMB: Final = ("friction.coulomb", "friction.coulomb_asymmetry", "friction.stribeck")
@@ -34,6 +37,16 @@ def mean_of(name: str) -> str | None:
     """The entry that half a difference belongs to; None of any other entry."""
     kind, _, joint = name.rpartition(".")
     return f"{ASYMMETRIES[kind]}.{joint}" if kind in ASYMMETRIES else None
+
+
+def refuse_memory(names: Sequence[str], what: str, instead: str) -> None:
+    """InputError where alpha, by its names, has a state of friction that `what` does not carry from step to step."""
+    joints = [name.removeprefix(f"{DEFLECTION}.") for name in names if name.startswith(f"{DEFLECTION}.")]
+    if joints:
+        raise InputError(
+            f"{what}: friction of {', '.join(joints)} has memory (generated with --friction-law dahl), which is not carried on "
+            f"here; {instead}."
+        )
 
 
 def pushes(values: Mapping[str, float], among: Sequence[str]) -> str | None:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray, or_else
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.files import read_json
 from diffpbd.runtime.base.fitting import expect
 from diffpbd.runtime.base.html import html_table
@@ -138,7 +138,7 @@ class ParameterVector:
         if position is None and name.startswith(INERTIALS):
             raise InputError(
                 f"{self.robot} has no parameter {name!r}: inertias are numbers in its code, unless it is generated with "
-                f"--symbolic mass,com,inertia. {hint(name, self.names)}"
+                f"{arg.symbolic('mass,com,inertia')}. {hint(name, self.names)}"
             )
         if position is None:
             raise InputError(f"{self.robot} has no parameter {name!r}. {hint(name, self.names)}")

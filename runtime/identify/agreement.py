@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.result import Estimate, Identification
 from diffpbd.runtime.identify.specification import REJECTED
@@ -53,9 +53,9 @@ def check_agreement(form: str, found: Identification, torques: Identification) -
     if worse and apart:
         named = listing([f"{joint} ({ratio:.2g} times)" for joint, ratio in worse.items()])
         raise SolverError(
-            f"--form {form} does not agree with --form torque, whose torque residual is smaller at {named}: "
+            f"{arg.form(form)} does not agree with {arg.form('torque')}, whose torque residual is smaller at {named}: "
             f"{'; '.join(apart)}. The recorded torques do not move the model as they moved the arm; nothing was written. Use "
-            "--form torque, or --form simultaneous --residual torque."
+            f"{arg.form('torque')}, or {arg.form('simultaneous')} {arg.residual('torque')}."
         )
 
 

@@ -13,7 +13,7 @@ import casadi
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.identify import inertials
 from diffpbd.runtime.model.robot import Robot
 
@@ -50,7 +50,7 @@ BARRIER = 1e-3
 def check_prior(weight: float) -> None:
     """InputError for a weight of the prior that is no number within `PRIORS`."""
     if not PRIORS[0] <= weight <= PRIORS[1]:  # NaN too
-        raise InputError(f"--prior: expected a weight from {PRIORS[0]:g} to {PRIORS[1]:g}, found {weight:g}.")
+        raise InputError(f"{arg.prior}: expected a weight from {PRIORS[0]:g} to {PRIORS[1]:g}, found {weight:g}.")
 
 
 def decided_by_prior(alone: float) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.causes import LOAD, Cause, Table
 from diffpbd.runtime.logs.cutting import cut_of
@@ -102,5 +103,5 @@ def _zeros(robot: Robot, tables: Sequence[Table]) -> Iterator[str]:
             yield (
                 f"joint {joint} reads as if its torque's zero were another one in each recording: what is left is {each} in "
                 f"the mean (each ± {errors[:, j].max():.2g}), so no other cause is looked for. Fit the recordings apart, or "
-                f"take the means out of them: --shift tau_{joint}=…"
+                f"take the means out of them: {arg.shift} tau_{joint}=…"
             )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.identify.fitting import fit_rounds
 from diffpbd.runtime.identify.result import Errors
 from diffpbd.runtime.identify.solving import Question
@@ -32,7 +32,7 @@ def leave_one_out(
     Where a log was split at gaps, each part counts as a recording. SolverError if one of the fits fails.
     """
     if len(train) < 2:
-        raise InputError(f"--leave-one-out: expected at least two recordings, found {len(train)}.")
+        raise InputError(f"{arg.cross_validate}: expected at least two recordings, found {len(train)}.")
     say(f"Solving {len(train)} times without one of the recordings")
     errors = held_out(question, train, spread)
     return {joint: float(np.mean([found.rmse[joint] for found in errors])) for joint in question.robot.joints}

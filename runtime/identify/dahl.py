@@ -18,7 +18,8 @@ from typing import Final
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
+from diffpbd.runtime.functions.friction import LAWS, WAY
 from diffpbd.runtime.identify.design import LINK_COLUMNS, Design, coulomb_columns, turned
 from diffpbd.runtime.identify.fitting import Fitted
 from diffpbd.runtime.identify.friction_choice import (
@@ -30,9 +31,11 @@ from diffpbd.runtime.identify.friction_choice import (
     solved,
     triangle,
 )
+from diffpbd.runtime.identify.result import Estimate, Identification
 from diffpbd.runtime.identify.solving import Question
+from diffpbd.runtime.identify.standin import StandIn, generate_with
 
-__all__ = ["WAYS", "choose"]
+__all__ = ["WAYS", "choose", "handed_over"]
 
 WAYS: Final = tuple(float(way) for way in np.geomspace(0.001, 0.25, 13))
 """[rad or m] Ways tried, a factor of 1.6 apart: published ones of gears are from a hundredth to a tenth."""
@@ -77,10 +80,12 @@ def choose(question: Question, fitted: Fitted, say: Callable[[str], None] = lamb
     robot, selection = question.robot, question.selection
     wanted = [j for j in robot.joints if f"friction.coulomb.{j}" in selection.names]
     if not wanted:
-        raise InputError("--friction-model dahl: --fit names no Coulomb friction; for example --fit friction.")
+        raise InputError(
+            f"{arg.friction_model('dahl')}: {arg.fit} names no Coulomb friction; for example {arg.fit} friction."
+        )
     if robot.manifest.robot.mimics or robot.manifest.robot.loops:
         raise InputError(
-            f"--friction-model dahl: {robot.name} has joints that follow others, whose friction is felt elsewhere."
+            f"{arg.friction_model('dahl')}: {robot.name} has joints that follow others, whose friction is felt elsewhere."
         )
     say("Choosing joints whose friction has memory")
     phi, ways, notes = fitted.unknowns.phi_at(fitted.x), np.zeros(robot.n), []
@@ -99,6 +104,26 @@ def choose(question: Question, fitted: Fitted, say: Callable[[str], None] = lamb
         notes.append(f"Friction of {joint}: {text}")
     chosen = replace(selection, notes=(*selection.notes, *notes))
     return replace(question, selection=chosen, presliding=tuple(ways.tolist()))
+
+
+def handed_over(question: Question, found: Identification) -> Identification:
+    """What was found with the ways of all joints, zero where friction is plain, and the command that makes a robot whose step
+    takes them."""
+    robot = question.robot
+    if not question.ways:
+        return found
+    others = [law for law, names in LAWS.items() if robot.alpha.has(names[0])]
+    if others:
+        why = f"No step takes this: friction with memory stands alone, and {robot.name} was generated with {', '.join(others)}."
+        return replace(found, notes=(*found.notes, why))
+    units = dict(zip(robot.joints, (joint.unit for joint in robot.manifest.robot.joints), strict=True))
+    ways = tuple(
+        Estimate(f"{WAY}.{joint}", question.ways.get(joint, 0.0), None, units[joint])
+        for joint in robot.joints
+        if f"friction.coulomb.{joint}" in robot.alpha.names
+    )
+    command = generate_with(robot, isinstance(robot, StandIn) and robot.bodies, "dahl")
+    return replace(found, estimates=(*found.estimates, *ways), generate=command)
 
 
 def _joint(

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.identify.fitting import STILL, fit_rounds
 from diffpbd.runtime.identify.settings import Settings
 from diffpbd.runtime.identify.solving import Question
@@ -55,7 +55,7 @@ class Command:
         """q, dq and the added torque (samples, n)."""
         if time[0] < self.time[0] - STEP or time[-1] > self.time[-1] + STEP:
             raise InputError(
-                f"--reference {self.name}: it is from {self.time[0]:.6g} to {self.time[-1]:.6g} s, the recording from "
+                f"{arg.reference} {self.name}: it is from {self.time[0]:.6g} to {self.time[-1]:.6g} s, the recording from "
                 f"{time[0]:.6g} to {time[-1]:.6g} s. Both need the same clock."
             )
         inside = np.clip(time, self.time[0], self.time[-1])
@@ -69,7 +69,7 @@ def read_command(path: str, joints: Sequence[str]) -> Command:
     missing = [joint for joint in joints if joint not in table.joints("q")]
     if missing:
         raise InputError(
-            f"--reference {path}: no column q_{missing[0]} was found; it needs commanded positions of every joint."
+            f"{arg.reference} {path}: no column q_{missing[0]} was found; it needs commanded positions of every joint."
         )
     for kind in ("dq", "tau"):
         table.require_same(kind, joints, optional=True)
@@ -112,7 +112,8 @@ def settled(
     else:
         raise SolverError(
             f"Identification: after {ROUNDS} simulations the predicted torques still move by {size:.2g} of what is left; "
-            "nothing was written. The controller does not hold the arm to its command: stiffer --gains, or fewer parameters."
+            f"nothing was written. The controller does not hold the arm to its command: stiffer {arg.gains}, or fewer "
+            "parameters."
         )
     note = (
         f"motions are simulated under {loop.words}; the parameters settled in {k + 1} rounds (torques move by {size:.1g} of "
@@ -131,8 +132,9 @@ def _commands(robot: Robot, samples: Sequence[Samples], settings: Settings) -> l
     names = list(dict.fromkeys(s.recording or s.name for s in samples))
     if len(names) != len(settings.reference):
         raise InputError(
-            f"--form didim: expected a --reference for each of the {len(names)} recordings, those of --validate last, found "
-            f"{len(settings.reference)}. It holds commanded positions; without them use --form torque --instruments HZ."
+            f"{arg.form('didim')}: expected a {arg.reference} for each of the {len(names)} recordings, those of {arg.validate} "
+            f"last, found {len(settings.reference)}. It holds commanded positions; without them use {arg.form('torque')} "
+            f"{arg.instruments} HZ."
         )
     read = dict(zip(names, (read_command(path, robot.joints) for path in settings.reference), strict=True))
     return [read[s.recording or s.name] for s in samples]
@@ -145,7 +147,9 @@ class _Loop:
         self.robot, self.apart = robot, 0.0
         self.gains = _gains(robot, settings)
         self.words = (
-            "a stiff controller that stands in for the arm's" if self.gains is None else "the controller of --gains"
+            "a stiff controller that stands in for the arm's"
+            if self.gains is None
+            else f"the controller of {arg.gains}"
         )
 
     def simulated(
@@ -165,8 +169,8 @@ class _Loop:
             self.apart = max(self.apart, float(off[worst]))
             if off[worst] > APART:
                 raise InputError(
-                    f"--reference {command.name}: the simulated {s.joints[worst]} is {off[worst]:.2g} of its own deviation "
-                    f"from {s.name}; that command, or --gains, are not this recording's."
+                    f"{arg.reference} {command.name}: the simulated {s.joints[worst]} is {off[worst]:.2g} of its own deviation "
+                    f"from {s.name}; that command, or {arg.gains}, are not this recording's."
                 )
         return [found[k] for k in range(len(samples))]
 
@@ -195,7 +199,7 @@ class _Loop:
             q, dq = self.robot.joint_step(q, dq, u, h, alpha)[:2]
         if not np.isfinite(motion).all():
             raise SolverError(
-                f"{samples[0].name}: the simulation under the controller leaves all bounds; look at --gains."
+                f"{samples[0].name}: the simulation under the controller leaves all bounds; look at {arg.gains}."
             )
         ddq = np.gradient(motion[1], h, axis=0)
         kept = [part[:-1:ticks] for part in (*motion, ddq)]
@@ -227,6 +231,6 @@ def _gains(robot: Robot, settings: Settings) -> tuple[FloatArray, FloatArray] | 
     lacking = [joint for joint in robot.joints if joint not in given and every is None]
     if unknown or lacking:
         what = f"no joint {unknown[0]!r}" if unknown else f"none of {lacking[0]}"
-        raise InputError(f"--gains: expected KP:KD of every joint of {robot.name}, found {what}.")
+        raise InputError(f"{arg.gains}: expected KP:KD of every joint of {robot.name}, found {what}.")
     pairs = np.array([given.get(joint, every) for joint in robot.joints], dtype=np.float64)
     return pairs[:, 0], pairs[:, 1]

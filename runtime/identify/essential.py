@@ -17,7 +17,7 @@ import numpy as np
 from scipy.stats import f as fisher
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.identify.base import Combination
 from diffpbd.runtime.identify.design import Design
 from diffpbd.runtime.identify.fitting import Fitted
@@ -54,7 +54,7 @@ class _Base:
         found = c.combinations([units[label] for label in labels])
         if not found:
             raise InputError(
-                "--essential: a body is fitted in part, so there are no base parameters. Fit inertials whole."
+                f"{arg.essential}: a body is fitted in part, so there are no base parameters. Fit inertials whole."
             )
         own = [_first(b, len(labels)) for b in found]
         phi, values = unknowns.phi_at(x), c.coefficients(x, unknowns.phi_at(x))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.identify import design, robust
 from diffpbd.runtime.identify.design import BoolArray, Condensed, Design
 from diffpbd.runtime.identify.outer import Outer
@@ -79,7 +79,7 @@ def fit_rounds(
     """
     robot, base, huber = question.robot, question.base, question.huber
     if question.selection.direction and np.linalg.norm(base[list(robot.alpha.indices("gravity"))]) < GRAVITY:
-        raise InputError("--fit gravity_direction: gravity is zero in --params; it has no direction.")
+        raise InputError(f"{arg.fit} gravity_direction: gravity is zero in {arg.start}; it has no direction.")
     outer = Outer.of(robot, question.selection.names, base)
     x: FloatArray | None = None
     designs: list[Design] = []
@@ -115,7 +115,7 @@ def fit_rounds(
     else:
         raise SolverError(
             f"Identification: the fit did not settle in {ROUNDS} rounds; nothing was written. Fit fewer parameters, or start "
-            "nearer with --params."
+            f"nearer with {arg.start}."
         )
     noisy = bool((problem.sigma > floor).any())
     notes = _notes(question, problem, designs, x, rounds)
@@ -143,7 +143,7 @@ def _point(question: Question, unknowns: Unknowns, outer: Outer, x: FloatArray, 
 def _condensed(designs: Sequence[Design]) -> Condensed:
     condensed = design.condense(designs)
     if not all(np.isfinite(part).all() for part in (*condensed.factors, *condensed.rights, condensed.rho)):
-        raise SolverError("The regression matrix is not finite; look for absurd values in the logs or --params.")
+        raise SolverError(f"The regression matrix is not finite; look for absurd values in the logs or {arg.start}.")
     return condensed
 
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import listing
+from diffpbd.runtime.functions.friction import refuse_memory
 from diffpbd.runtime.functions.parameters import ParameterValues
 from diffpbd.runtime.identify.agreement import as_read, check_agreement, doubted, misfit
 from diffpbd.runtime.identify.beyond import beyond_training
@@ -57,9 +58,13 @@ def identify(
     if not train:
         raise InputError("No recording to fit.")
     facts = robot.manifest.robot
+    refuse_memory(
+        robot.alpha.names, f"Identification of {robot.name}",
+        f"fit the robot generated without it by {arg.friction_model('dahl')}, whose params.json this one takes",
+    )  # fmt: skip
     if settings.form in ALONG and (facts.loops or facts.passive) and not in_contact(fit):
         what = "closed loops" if facts.loops else f"joints without a motor ({listing(facts.passive)})"
-        raise InputError(f"--form {settings.form}: {robot.name} has {what}; use --form torque.")
+        raise InputError(f"{arg.form(settings.form)}: {robot.name} has {what}; use {arg.form('torque')}.")
     robot = with_inertials(robot, fit, settings.form)
     selection = select(robot, fit, fixed) if fit or settings.torques is None else Selection(())
     base = robot.alpha.vector(start)
@@ -120,5 +125,5 @@ def _check_torques(robot: Robot, names: Sequence[str], train: Sequence[Samples],
         if s.unread and known:
             raise InputError(
                 f"{s.name}: it has no tau_<joint> columns, but the torque of {listing(known)} should be near a reading; give "
-                "--form simultaneous --unknown-torque all without --torque-sigma."
+                f"{arg.form('simultaneous')} {arg.torques('all')} without {arg.torque_sigma}."
             )

@@ -20,7 +20,7 @@ from scipy.optimize import lsq_linear
 from scipy.stats import t as student
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.functions.friction import LAWS, VELOCITY, mean_of
 from diffpbd.runtime.identify.design import KINDS, LINK_COLUMNS, Design, columns_of_joint_kind, every_joint
 from diffpbd.runtime.identify.fitting import Fitted
@@ -90,7 +90,9 @@ def choose(question: Question, fitted: Fitted, say: Callable[[str], None] = lamb
     robot, selection = question.robot, question.selection
     wanted = [j for j in robot.joints if f"friction.coulomb.{j}" in selection.names]
     if not wanted:
-        raise InputError("--friction-model auto: --fit names no Coulomb friction; for example --fit friction.")
+        raise InputError(
+            f"{arg.friction_model('auto')}: {arg.fit} names no Coulomb friction; for example {arg.fit} friction."
+        )
     say("Choosing the law of friction")
     phi = fitted.unknowns.phi_at(fitted.x)
     laws: dict[str, tuple[str, ...]] = {}

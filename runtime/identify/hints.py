@@ -7,12 +7,14 @@ from copy import copy
 
 import numpy as np
 
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.names import listing
-from diffpbd.runtime.identify.causes import LOAD, MASSES, TILT, Cause
+from diffpbd.runtime.identify.causes import LOAD, MASSES, TILT, Cause, Table
 from diffpbd.runtime.identify.changes import changes
-from diffpbd.runtime.identify.competition import Winner, same, won
+from diffpbd.runtime.identify.competition import Grams, Winner, same, won
 from diffpbd.runtime.identify.design import Point
 from diffpbd.runtime.identify.evidence import Evidence
+from diffpbd.runtime.identify.kinds_of_motion import OF_BODIES, raised
 from diffpbd.runtime.identify.pattern import pattern
 from diffpbd.runtime.identify.possible import CARRIED, carried, possible
 from diffpbd.runtime.identify.spans import unlike
@@ -26,6 +28,8 @@ NOISY = 0.3
 """[1] Part of a joint's accelerations, in squares, that is noise of its rates, from which it is said."""
 ROUNDS = 4
 """[1] Causes that are named at most, each beside those before."""
+WORSE = 0.01
+"""[1] By how much a cause may raise the RMS on a third of a joint's positions left out."""
 ADDED = 0.05
 """[1] What a later cause takes away of a joint's RMS, as part of what the first one does."""
 
@@ -46,11 +50,16 @@ def missing(robot: Robot, evidence: Evidence, point: Point) -> list[str]:
     part = carried(tables, point.phi, evidence.bodies)
     sentences: list[str] = []
     first: Winner | None = None
-    for _ in range(ROUNDS):
+    local: list[Cause] = []  # causes of some positions alone
+    while len(sentences) < ROUNDS:
         winner = won(
             grams, candidates, judged, lambda cause, figure: possible(cause, figure, part, robot.joints),
-            lambda cause: cause.kind != "gain" or bool(part[robot.joints.index(cause.joint)] > CARRIED),
+            lambda cause: not any(same(cause, other) for other in local)
+            and (cause.kind != "gain" or bool(part[robot.joints.index(cause.joint)] > CARRIED)),
         )  # fmt: skip
+        if winner is not None and _of_some_positions(tables, grams, winner, judged):
+            local.append(winner.cause)
+            continue
         first = winner if winner is not None and first is None else first
         if winner is None or first is None or not _adds(winner, first):
             break
@@ -88,15 +97,22 @@ def too_noisy(samples: Sequence[Samples]) -> str | None:
         if share[j] > NOISY:
             better = by_positions[:, j].var() < 0.5 * share[j] * s.ddq[:, j].var()
             way = (
-                "--rates positions takes them from the positions, which tell more"
+                f"{arg.rates('positions')} takes them from the positions, which tell more"
                 if better
-                else "choose a lower --cutoff"
+                else f"choose a lower {arg.cutoff}"
             )
             return (
                 f"{s.name}: no cause is looked for in what the model misses: of the accelerations of joint {s.joints[j]} "
                 f"{100.0 * min(share[j], 1.0):.0f} % are, in squares, noise of its rates. {way}"
             )
     return None
+
+
+def _of_some_positions(tables: Sequence[Table], grams: Grams, winner: Winner, judged: Sequence[int]) -> bool:
+    """Whether the cause does not hold on other positions than those that tell it."""
+    if winner.cause.kind in OF_BODIES:
+        return False
+    return raised(tables, grams, winner.cause, winner.joints, judged)[0] > WORSE
 
 
 def _adds(winner: Winner, first: Winner) -> bool:
@@ -114,6 +130,8 @@ def _said(robot: Robot, winner: Winner) -> str:
     )
     if winner.rival is not None:
         figures += f"; next best, {_short(winner.rival)}, {winner.beside[worst]:.3g}"
+    if cause.kind in OF_BODIES:
+        figures += "; not tested on other positions"
     who = f"joint {cause.joint}" if cause.joint else "the robot"
     where = "" if cause.joint else f" It shows at {listing([robot.joints[j] for j in winner.joints])}."
     return (
@@ -143,14 +161,15 @@ def _what(robot: Robot, winner: Winner) -> str:
 
 
 def _cure(cause: Cause, figure: float) -> str:
-    shift = f"--shift q_{cause.joint}={figure:.4g} corrects the log"
+    shift = f"{arg.shift} q_{cause.joint}={figure:.4g} corrects the log"
     if cause.name:
-        return f"Try {cause.name} in --fit{f', or {shift}' if cause.kind == 'zero' else ''}"
+        return f"Try {cause.name} in {arg.fit}{f', or {shift}' if cause.kind == 'zero' else ''}"
     return {
         "zero": shift,
-        "scale": " ".join(f"--scale {q}_{cause.joint}={1.0 + figure:.5g}" for q in ("q", "dq")) + " corrects the log",
+        "scale": " ".join(f"{arg.scale} {q}_{cause.joint}={1.0 + figure:.5g}" for q in ("q", "dq"))
+        + " corrects the log",
         "memory": "No parameter of friction describes this; expect torque errors after reversals",
-        "clock": "Look at the clock and the rate of the log (--rate)",
+        "clock": f"Look at the clock and the rate of the log ({arg.rate})",
     }[cause.kind.split()[0]]
 
 

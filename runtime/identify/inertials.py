@@ -21,6 +21,7 @@ from diffpbd.runtime.base.arrays import FloatArray
 
 __all__ = [
     "COORDINATES",
+    "LARGEST",
     "SIZES",
     "alpha_of",
     "curvature",
@@ -36,6 +37,8 @@ COORDINATES = 10
 """[1] Coordinates of a body."""
 SIZES = range(4)
 """Those of the diagonal's logarithms: half the logarithm of a factor in all of them multiplies the body by it."""
+LARGEST = 50.0
+"""[1] Bound of these logarithms: a trial step of the solver beyond 350 has no numbers, and e⁵⁰ times is no body."""
 LEAST_EIGENVALUE = 1e-4
 """[1] A reference whose normalised pseudo-inertia has a smaller eigenvalue (a rod, a plate, a point) is thickened to it: as
 a reference its length scale must not vanish in any direction."""

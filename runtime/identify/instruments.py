@@ -19,7 +19,7 @@ import numpy as np
 from scipy.stats import norm
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import Argument, InputError, SolverError, arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.covariance import Influence
 from diffpbd.runtime.identify.design import Design
@@ -38,19 +38,23 @@ TOLD: Final = 6
 """[1] Parameters that a sentence names."""
 
 
-def refused(word: str, names: Sequence[str], outer: Sequence[str], huber: bool) -> None:
+def refused(word: Argument, names: Sequence[str], outer: Sequence[str], huber: bool) -> None:
     """InputError beside the option `word` where the torque is not linear in what is fitted."""
     curved = [name for name in names if name in outer or name.startswith("lever_spring")]
     if curved:
-        raise InputError(f"{word}: the torque is not linear in {listing(curved)}; fit without, or hold them by --fix.")
+        raise InputError(
+            f"{word}: the torque is not linear in {listing(curved)}; fit without, or hold them by {arg.fixed}."
+        )
     if huber:
-        raise InputError(f"{word} goes with --loss squares, found huber.")
+        raise InputError(f"{word} goes with {arg.loss('squares')}, found huber.")
 
 
 def by_positions(s: Samples, cutoff: float) -> Samples:
     """The motion of a recording by its positions alone, below `cutoff` [Hz], without lag."""
     if not 0.0 < cutoff < s.rate / 4.0:
-        raise InputError(f"--instruments: expected more than 0 and less than {s.rate / 4.0:g} Hz, found {cutoff:g}.")
+        raise InputError(
+            f"{arg.instruments}: expected more than 0 and less than {s.rate / 4.0:g} Hz, found {cutoff:g}."
+        )
     whole = replace(s, processing=replace(s.processing, cutoff=cutoff, trim=0.0), ends=(0, 0), turn=None)
     q = whole.smooth(s.q)
     dq = np.gradient(q, 1.0 / s.rate, axis=0)
@@ -128,8 +132,8 @@ def _compared(
     size = np.sqrt(np.diag(H))
     if np.linalg.cond(M / np.outer(size, size)) > WEAK:
         raise SolverError(
-            "--instruments: the motion below this frequency does not tell all that is fitted apart; nothing was written. Give "
-            "a higher frequency, or fit less."
+            f"{arg.instruments}: the motion below this frequency does not tell all that is fitted apart; nothing was written. "
+            "Give a higher frequency, or fit less."
         )
     plain, change = np.linalg.solve(H, g), np.linalg.solve(M, h)
     own, other = np.linalg.solve(M.T, rows.T), np.linalg.solve(H, rows.T)

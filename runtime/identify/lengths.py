@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.conclusion import End, conclude
 from diffpbd.runtime.identify.coordinates import Coordinates
@@ -89,17 +89,17 @@ def fit_lengths(
 ) -> Identification:
     """The entries of `selection`, all of geometry, all others at `base`; errors are those of positions."""
     for option, given in (
-        ("--leave-one-out", settings.cross_validate), ("--loss huber", settings.huber), ("--starts", settings.starts > 1),
-        ("--standstill auto", settings.standstill != STANDSTILL[0]),
-        ("--friction-model auto", settings.friction_model != FRICTION_MODELS[0]),
+        (arg.cross_validate, settings.cross_validate), (arg.loss("huber"), settings.huber), (arg.starts, settings.starts > 1),
+        (arg.standstill("auto"), settings.standstill != STANDSTILL[0]),
+        (arg.friction_model("auto"), settings.friction_model != FRICTION_MODELS[0]),
     ):  # fmt: skip
         if given:
-            raise InputError(f"{option}: it is for fits of torques; --fit loop goes by positions alone.")
+            raise InputError(f"{option}: it is for fits of torques; {arg.fit} loop goes by positions alone.")
     others = [name for name in selection.names if not name.startswith(tuple(f"{kind}." for kind in GEOMETRY))]
     if others:
         raise InputError(
-            f"--fit {others[0]}: lengths of closed loops are fitted by the encoders alone, before dynamics; fit loop and "
-            "origin in a run of their own, and give its file to the next with --params."
+            f"{arg.fit} {others[0]}: lengths of closed loops are fitted by the encoders alone, before dynamics; fit loop and "
+            f"origin in a run of their own, and give its file to the next with {arg.start}."
         )
     reads, held = ([_read(robot, s) for s in group] for group in (train, validate))
     _check(robot, reads)
@@ -117,8 +117,9 @@ def fit_lengths(
     solved = conclude(end)
     if not set(solved.values) - {item.name for item in solved.lost}:
         raise InputError(
-            f"--fit loop: {listing([item.name for item in solved.lost])}: these recordings determine none of them by itself, "
-            f"only {solved.rank} combinations of {solved.unknowns}. Hold measured ones with --fix, or record other motions."
+            f"{arg.fit} loop: {listing([item.name for item in solved.lost])}: these recordings determine none of them by "
+            f"itself, only {solved.rank} combinations of {solved.unknowns}. Hold measured ones with {arg.fixed}, or record "
+            "other motions."
         )
     notes = [*selection.notes, *solved.notes, *(n for r in (*reads, *held) for n in _said(robot, r))]
     alpha = _alpha(parameters, theta)
@@ -142,8 +143,8 @@ def _check(robot: Robot, reads: Sequence[_Read]) -> None:
         if len(own) <= mobility:
             free = [joint for joint in robot.joints if joint not in own]
             raise InputError(
-                f"{r.samples.name}: --fit loop needs more encoders than the mechanism has freedoms ({mobility}): with those of "
-                f"{listing(own)} alone the loops close whatever their lengths. Record angles of {listing(free)} too."
+                f"{r.samples.name}: {arg.fit} loop needs more encoders than the mechanism has freedoms ({mobility}): with "
+                f"those of {listing(own)} alone the loops close whatever their lengths. Record angles of {listing(free)} too."
             )
 
 
@@ -232,8 +233,8 @@ def _solve(robot: Robot, reads: Sequence[_Read], parameters: Parameters) -> tupl
         fit = _closed(robot, reads, _alpha(parameters, theta))
     except SolverError as error:
         raise InputError(
-            f"--fit loop: at the start {error} Look at zeros and directions of the encoders, and give lengths that are nearer "
-            "with --params."
+            f"{arg.fit} loop: at the start {error} Look at zeros and directions of the encoders, and give lengths that are "
+            f"nearer with {arg.start}."
         ) from None
     for k in range(ROUNDS):
         J = np.vstack(_all_slopes(robot, reads, fit, parameters, theta))
@@ -245,7 +246,7 @@ def _solve(robot: Robot, reads: Sequence[_Read], parameters: Parameters) -> tupl
         theta, fit = theta_next, next_fit
         if change < SETTLED:
             return theta, fit, k + 1
-    raise SolverError(f"--fit loop: lengths still change by {change:.2g} after {ROUNDS} iterations.")
+    raise SolverError(f"{arg.fit} loop: lengths still change by {change:.2g} after {ROUNDS} iterations.")
 
 
 def _shortened(

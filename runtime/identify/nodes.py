@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy.linalg import LinAlgError, solveh_banded
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.identify.conclusion import End
 from diffpbd.runtime.identify.coordinates import Coordinates
 from diffpbd.runtime.identify.covariance import Influence
@@ -39,10 +39,6 @@ ITERATIONS, SHORTEST = 50, 1e-4
 """[1] Most iterations for the positions, and the least part of a step."""
 SETTLED = 1e-10
 """[1] Change of the objective, as part of it, with which positions are found."""
-TOLD = (
-    "torques were compared at trajectories near the recorded positions (--residual torque); rates and accelerations are "
-    "those of the positions"
-)
 ROUNDS = 3
 """[1] Solves, each with the joints weighted by what the one before left of their torques."""
 FLOOR = 1e-3
@@ -188,17 +184,17 @@ def compare_torques(
     """Parameters and positions of least mean square deviation; each joint's torques in units of what is left of them, unless
     deviations are given."""
     needed = ("inverse_dynamics", "jac_inverse_dynamics", "jac_alpha_inverse_dynamics")
-    check_functions(robot, "--form simultaneous --residual torque", needed)
+    check_functions(robot, f"{arg.form('simultaneous')} {arg.residual('torque')}", needed)
     sigma = deviations_of(robot, motions, settings.torques)
     if not (np.isfinite(sigma) & (sigma > 0.0)).all():
         raise InputError(
-            "--residual torque compares the torques of all joints with their readings: expected no --unknown-torque, or "
-            "`--unknown-torque all` with --torque-sigma."
+            f"{arg.residual('torque')} compares the torques of all joints with their readings: expected no {arg.torques}, or "
+            f"`--unknown-torque all` with {arg.torque_sigma}."
         )
     short = next((motion for motion in motions if motion.steps < 2), None)
     if short is not None:
         raise InputError(
-            f"{short.name}: {short.steps} step; too short for --residual torque, which needs two at least."
+            f"{short.name}: {short.steps} step; too short for {arg.residual('torque')}, which needs two at least."
         )
     floor = FLOOR * np.sqrt((np.concatenate([motion.tau for motion in motions]) ** 2).mean(axis=0))
     coordinates = Coordinates(robot, parameters, settings.prior)
@@ -216,7 +212,7 @@ def compare_torques(
     found = problem.condense(theta, problem.states)
     return End(
         coordinates, x, problem.information(found) * problem.residuals, 2.0 * found.value, problem.residuals, pull,
-        fit.solution.status, iterations, (TOLD,), tuple(problem.paths(theta)),
+        fit.solution.status, iterations, (_told(),), tuple(problem.paths(theta)),
         influence=lambda moves: problem.influence(theta, moves), sample=motions[0].h,
     )  # fmt: skip
 
@@ -244,3 +240,10 @@ def _banded(by_positions: FloatArray, count: int) -> FloatArray:
             kept = (column >= row)[0]
             np.add.at(upper, (3 * n - 1 + (row - column)[:, kept], column[:, kept]), block[:, kept])
     return upper
+
+
+def _told() -> str:
+    return (
+        f"torques were compared at trajectories near the recorded positions ({arg.residual('torque')}); rates and "
+        "accelerations are those of the positions"
+    )

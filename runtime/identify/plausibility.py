@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.identify.result import Identification
 from diffpbd.runtime.logs.thresholds import GAIN
 from diffpbd.runtime.model.robot import Robot
@@ -16,7 +17,10 @@ ROUNDING = 1e-9
 """[rad or m] Residuals of recordings without noise."""
 EXPLAINED: Final = 1e-6
 """[1] RMSE over the RMS torque below which a torque is explained, also one that is constant, whose R² is that of rounding."""
-UNITS = "Is the torque in N·m and of this robot? --drive-gain turns currents into torques"
+
+
+def _units() -> str:
+    return f"Is the torque in N·m and of this robot? {arg.drive_gain} turns currents into torques"
 
 
 def implausible(robot: Robot, result: Identification) -> list[str]:
@@ -28,19 +32,19 @@ def implausible(robot: Robot, result: Identification) -> list[str]:
     for estimate in result.estimates:
         if estimate.name.startswith("sensor.gain.") and estimate.bound:
             text = f"{estimate.name} is at its {estimate.bound} bound of {estimate.value:g}"
-            sentences.append(f"{text}: the torque of that joint is not the description's. {UNITS}.")
+            sentences.append(f"{text}: the torque of that joint is not the description's. {_units()}.")
         own = defaults.get(estimate.name, 0.0)
         if estimate.name.startswith("mass.") and own > 0.0 and estimate.name not in lost:
             if not 1.0 / GAIN <= estimate.value / own <= GAIN:
                 far.append(f"{estimate.name} {estimate.value / own:.2g} times")
     if far:
-        sentences.append(f"Far from the description: {', '.join(far)}. {UNITS}.")
+        sentences.append(f"Far from the description: {', '.join(far)}. {_units()}.")
     if result.compared == "position":
         return [*sentences, *_off(result)]
     for joint, (left, explained) in result.train.shares.items():
         if explained < 0.0 and left > EXPLAINED:
             sentences.append(
-                f"The torque of {joint} is explained by nothing that was fitted (R² {explained:.2g}). {UNITS}."
+                f"The torque of {joint} is explained by nothing that was fitted (R² {explained:.2g}). {_units()}."
             )
     return sentences
 

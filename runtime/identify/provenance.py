@@ -6,6 +6,7 @@ import importlib.metadata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.files import hash_of
 from diffpbd.runtime.model.robot import Robot
 
@@ -35,7 +36,7 @@ def repeated(source: Mapping[str, Any], logs: Sequence[str], validate: Sequence[
             yield f"LOG {log} is LOG {first} again: standard deviations and what is left out in turn mislead"
     for log in validate:
         if source["validate"][log] in fitted:
-            yield f"--validate {log} is a LOG of the fit as well: it tells nothing of other motions"
+            yield f"{arg.validate} {log} is a LOG of the fit as well: it tells nothing of other motions"
 
 
 def _version(name: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.folder.manifest import Joint
 from diffpbd.runtime.identify.workers import Map, one_by_one
 from diffpbd.runtime.logs.checked import accepted, check_parts, examined, read_checked
@@ -31,7 +31,7 @@ class Wanted:
     def __post_init__(self) -> None:
         """Refuses what is no share."""
         if self.split is not None and not 0.0 < self.split < 1.0:  # NaN too
-            raise InputError(f"--split: expected a share between 0 and 1, found {self.split:g}.")
+            raise InputError(f"{arg.split}: expected a share between 0 and 1, found {self.split:g}.")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import hint, listing
 from diffpbd.runtime.identify.design import every_joint
 from diffpbd.runtime.identify.lever_springs import scaled
@@ -77,7 +77,7 @@ def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Sel
     """
     words = [word.strip() for word in fit if word.strip()]
     if not words:
-        raise InputError("--fit names nothing; for example --fit friction,spring.")
+        raise InputError(f"{arg.fit} names nothing; for example {arg.fit} friction,spring.")
     chosen: set[int] = set()
     known = sensor_names(robot)
     sensors = [n for n in known if any(n == word or n.startswith(f"{word}.") for word in words)]
@@ -100,16 +100,16 @@ def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Sel
         if levers:
             notes.append(
                 f"The torque offset of {listing(levers)} is fixed: beside a lever spring's angle it is hardly told apart. Name "
-                "torque_offset.JOINT in --fit to have both"
+                f"torque_offset.JOINT in {arg.fit} to have both"
             )
     names = tuple(name for k, name in enumerate(alpha.names) if k in chosen and name not in fixed)
     notes += [
         f"The lever spring at {joint} has the same torque with all lengths times c and its stiffness over c²: hold a measured "
-        f"one, such as --fix lever_spring.arm_1.{joint}=0.06. Arms in the inverse ratio have the same torque too"
+        f"one, such as {arg.fixed} lever_spring.arm_1.{joint}=0.06. Arms in the inverse ratio have the same torque too"
         for joint in scaled(names)
     ]
     if not names and not sensors:
-        raise InputError("--fix holds all that --fit names; nothing is left to fit.")
+        raise InputError(f"{arg.fixed} holds all that {arg.fit} names; nothing is left to fit.")
     return Selection((*names, *sensors), tuple(notes), DIRECTION in words and "gravity" not in words)
 
 
@@ -144,7 +144,7 @@ def _indices(robot: Robot, word: str) -> list[int]:
         return list(alpha.indices("gravity"))
     if in_contact([word]) and not robot.manifest.robot.contacts:
         raise InputError(
-            f"--fit {word}: {robot.name} has no contacts; see docs/contact.md for how a recipe says what touches."
+            f"{arg.fit} {word}: {robot.name} has no contacts; see docs/contact.md for how a recipe says what touches."
         )
     if word == CONTACT:
         return [k for k, n in enumerate(alpha.names) if n.startswith((*_laws(alpha.names), HEIGHT))]
@@ -152,8 +152,8 @@ def _indices(robot: Robot, word: str) -> list[int]:
         joints = robot.manifest.recipe.springs
         if not joints:
             raise InputError(
-                f"--fit spring: the recipe of {robot.name} lists no joints with springs. Name the joint, for example "
-                f"--fit spring.{robot.joints[0]}, or add `springs = [...]` to the recipe."
+                f"{arg.fit} spring: the recipe of {robot.name} lists no joints with springs. Name the joint, for example "
+                f"{arg.fit} spring.{robot.joints[0]}, or add `springs = [...]` to the recipe."
             )
         return [alpha.index(f"{kind}.{joint}") for joint in joints for kind in SPRING]
     if word.startswith("spring.") and word.removeprefix("spring.") in every_joint(robot):
@@ -171,7 +171,7 @@ def _indices(robot: Robot, word: str) -> list[int]:
             *sorted({".".join(n.split(".")[:k]) for n in alpha.names for k in (1, 2, 3)}),
         ]
         raise InputError(
-            f"--fit: {robot.name} has no parameters {word!r}. {hint(word, known)} Words: {', '.join(WORDS)}."
+            f"{arg.fit}: {robot.name} has no parameters {word!r}. {hint(word, known)} Words: {', '.join(WORDS)}."
         ) from None
 
 
@@ -183,7 +183,7 @@ def _levers(robot: Robot, word: str) -> list[int]:
     ]
     if not joints:
         raise InputError(
-            f"--fit {word}: {robot.name} has no lever spring. Generate it with `{robot.manifest.again()} --lever-spring "
+            f"{arg.fit} {word}: {robot.name} has no lever spring. Generate it with `{robot.manifest.again()} --lever-spring "
             f"JOINT`; its joints are {listing(robot.joints)}."
         )
     own = word.removeprefix(f"{LEVER}.")
@@ -193,7 +193,7 @@ def _levers(robot: Robot, word: str) -> list[int]:
         return list(alpha.indices(word))
     except InputError:
         known = [LEVER, *(f"{LEVER}.{joint}" for joint in joints), *(alpha.names[k] for k in alpha.indices(LEVER))]
-        raise InputError(f"--fit: {robot.name} has no parameters {word!r}. {hint(word, known)}") from None
+        raise InputError(f"{arg.fit}: {robot.name} has no parameters {word!r}. {hint(word, known)}") from None
 
 
 def _inertials(robot: Robot, word: str) -> list[int]:
@@ -203,8 +203,8 @@ def _inertials(robot: Robot, word: str) -> list[int]:
     missing = [kind for kind in kinds if kind not in there]
     if missing:
         raise InputError(
-            f"--fit {word}: {', '.join(missing)} of the links are numbers in the generated code of {robot.name}. Fit them by "
-            f"--form torque, or generate it with `{robot.manifest.again()} --symbolic {','.join(INERTIALS)}`."
+            f"{arg.fit} {word}: {', '.join(missing)} of the links are numbers in the generated code of {robot.name}. Fit them "
+            f"by {arg.form('torque')}, or generate it with `{robot.manifest.again()} --symbolic {','.join(INERTIALS)}`."
         )
     if word == "inertials":
         return [k for kind in INERTIALS for k in alpha.indices(kind)]

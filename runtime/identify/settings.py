@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.identify.bodies import PRIOR, check_prior
 from diffpbd.runtime.identify.workers import Map, one_by_one
@@ -56,7 +56,7 @@ class Settings:
     )  # fmt: skip
     friction_model: str = option(
         "Law of friction by joint: viscous and Coulomb's, or chosen by cross-validation with asymmetry and Stribeck's part "
-        "(auto) or with memory (dahl; for this fit alone); torque form.", FRICTION_MODELS[0], choices=FRICTION_MODELS,
+        "(auto) or with memory (dahl); torque form.", FRICTION_MODELS[0], choices=FRICTION_MODELS,
     )  # fmt: skip
     instruments: float | None = option(
         "Instrumental variables: columns of the motion by positions alone below this frequency; tests whether noise of the "
@@ -98,29 +98,29 @@ class Settings:
         expect(self)
         check_prior(self.prior)
         for word, given, form in (
-            ("--leave-one-out", self.cross_validate, "torque"),
-            ("--loss huber", self.huber, "torque"),
-            ("--standstill auto", self.standstill != STANDSTILL[0], "torque"),
-            (f"--friction-model {self.friction_model}", self.friction_model != FRICTION_MODELS[0], "torque"),
-            ("--instruments", self.instruments is not None, "torque"),
-            ("--essential", self.essential, "torque"),
-            ("--total-mass", self.total_mass is not None, "torque"),
-            ("--symmetric", bool(self.symmetric), "torque"),
-            ("--reference", bool(self.reference), "didim"),
-            ("--gains", bool(self.gains), "didim"),
-            ("--starts", self.starts > 1, "torque"),
-            ("--continuity", self.continuity, "shooting"),
-            ("--residual", self.residual != RESIDUALS[0], "simultaneous"),
-            ("--unknown-torque", self.torques is not None, "simultaneous"),
+            (arg.cross_validate, self.cross_validate, "torque"),
+            (arg.loss("huber"), self.huber, "torque"),
+            (arg.standstill("auto"), self.standstill != STANDSTILL[0], "torque"),
+            (arg.friction_model(self.friction_model), self.friction_model != FRICTION_MODELS[0], "torque"),
+            (arg.instruments, self.instruments is not None, "torque"),
+            (arg.essential, self.essential, "torque"),
+            (arg.total_mass, self.total_mass is not None, "torque"),
+            (arg.symmetric, bool(self.symmetric), "torque"),
+            (arg.reference, bool(self.reference), "didim"),
+            (arg.gains, bool(self.gains), "didim"),
+            (arg.starts, self.starts > 1, "torque"),
+            (arg.continuity, self.continuity, "shooting"),
+            (arg.residual, self.residual != RESIDUALS[0], "simultaneous"),
+            (arg.torques, self.torques is not None, "simultaneous"),
         ):
             if given and self.form != form:
-                raise InputError(f"{word} is an option of --form {form}, found --form {self.form}.")
+                raise InputError(f"{word} is an option of {arg.form(form)}, found {arg.form(self.form)}.")
         for joint, pair in self.gains.items():
             if not all(0.0 <= gain <= MOST_GAIN for gain in pair):  # NaN too
-                where = f"--gains {joint}".rstrip()
+                where = f"{arg.gains} {joint}".rstrip()
                 raise InputError(f"{where}: expected KP:KD from 0 to {MOST_GAIN:g}, found {pair[0]:g}:{pair[1]:g}.")
         if self.total_mass is None and self.total_mass_sigma:
-            raise InputError("--total-mass-sigma: expected --total-mass beside it, whose deviation it is.")
+            raise InputError(f"{arg.total_mass_sigma}: expected {arg.total_mass} beside it, whose deviation it is.")
         for name in ("symmetric", "reference"):
             if isinstance(given_words := getattr(self, name), str):
                 object.__setattr__(self, name, tuple(given_words.split(",")))
@@ -145,5 +145,5 @@ def _gains(text: str | None) -> dict[str, tuple[float, float]]:
         try:
             found[joint.strip()] = float(stiff), float(damping)
         except ValueError:
-            raise ValueError(f"expected KP:KD or JOINT=KP:KD,…, found {text!r}.") from None
+            raise ValueError(f"{arg.gains}: expected KP:KD or JOINT=KP:KD,…, found {text!r}.") from None
     return found

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import SolverError
+from diffpbd.runtime.base.errors import SolverError, arg
 from diffpbd.runtime.identify import arrow
 from diffpbd.runtime.identify.conclusion import End
 from diffpbd.runtime.identify.coordinates import Coordinates
@@ -60,7 +60,7 @@ def shoot(
     window: float = WINDOW,
 ) -> End:
     """Parameters and initial states of least mean square residual."""
-    check_functions(robot, "--form shooting")
+    check_functions(robot, f"{arg.form('shooting')}")
     settings = settings or Settings()
     coordinates = Coordinates(robot, parameters, settings.prior)
     x, iterations, pull = coordinates.start, 0, at_start(robot, motions, coordinates, window)

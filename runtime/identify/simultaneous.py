@@ -14,7 +14,7 @@ import numpy as np
 
 from diffpbd.runtime.base import ipopt
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.identify.assembly import Assembly
 from diffpbd.runtime.identify.conclusion import End
 from diffpbd.runtime.identify.coordinates import Coordinates
@@ -102,11 +102,11 @@ def transcribe(
 
 def _check(robot: Robot, steps: int) -> None:
     """Robots without the equations between states, and recordings that are too long for them."""
-    check_functions(robot, "--form simultaneous --residual position", NEEDED)
+    check_functions(robot, f"{arg.form('simultaneous')} {arg.residual('position')}", NEEDED)
     if steps > MOST_STEPS:
         raise InputError(
-            f"--form simultaneous holds every pose of every step in one problem: expected at most {MOST_STEPS} steps, found "
-            f"{steps}. Cut the logs, give --residual torque, or use --form torque or shooting."
+            f"{arg.form('simultaneous')} holds every pose of every step in one problem: expected at most {MOST_STEPS} steps, "
+            f"found {steps}. Cut the logs, give {arg.residual('torque')}, or use {arg.form('torque')} or shooting."
         )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from diffpbd.runtime.base import ipopt
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify import lever_start
 from diffpbd.runtime.identify.design import Condensed
@@ -152,7 +153,7 @@ def pushed(robot: Robot, problem: Problem, x: FloatArray) -> Iterator[str]:
         yield (
             f"the force balance of {listing(list(shares))} does not close: {max(shares.values()):.3g} % of its terms remains. "
             "Either something pushed the base that is not recorded (tau_base_... columns), or its quaternion is not in the "
-            "order w, x, y, z, or the filter distorts the motion (--cutoff, --trim); the inertias are unreliable"
+            f"order w, x, y, z, or the filter distorts the motion ({arg.cutoff}, {arg.trim}); the inertias are unreliable"
         )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.identify.causes import Table, sensed
 from diffpbd.runtime.logs.cutting import cut_of
 from diffpbd.runtime.logs.still_ends import still_ends
@@ -81,7 +82,8 @@ def _rest(robot: Robot, table: Table, own: _Parts) -> Iterator[str]:
             yield (
                 f"{s.recording} is at rest for {ends[0] / s.rate:.3g} s at its start and {ends[1] / s.rate:.3g} s at its end, "
                 f"where friction may take any value: without that the fit leaves {np.sqrt(after[j]):.2g} {unit} RMS at joint "
-                f"{joint} in place of {np.sqrt(before[j]):.2g}, so no other cause is looked for. --trim still cuts these ends"
+                f"{joint} in place of {np.sqrt(before[j]):.2g}, so no other cause is looked for. {arg.trim} still cuts these "
+                "ends"
             )
 
 
@@ -149,7 +151,7 @@ def _zeros(robot: Robot, table: Table, own: _Parts, begin: float) -> Iterator[st
         rate = figure / (time[-1] - time[0])
         yield (
             f"joint {joint} reads as if its torque's zero drifted by {rate:.3g} {unit}/s in {name} ({evidence}), so no other "
-            f"cause is looked for. --drift tau_{joint}={rate:.5g} takes it out"
+            f"cause is looked for. {arg.drift} tau_{joint}={rate:.5g} takes it out"
         )
         return
     at, width = time[own.edges[k]] - begin, (time[-1] - time[0]) / SPLITS

@@ -17,8 +17,8 @@ Where that is more than `APART` of its deviation, of any cause that explains nea
 withheld. An interval of 95 % holds the truth in 92 % of cases where the mean is off by half a deviation.
 
 No column has the shape of friction that the filter smears at reversals; a delay and friction with memory look like it in part,
-and show little of what it moves. Where a joint's friction is another than the law, none of that joint's friction has a
-deviation; nor has that of other joints, whose law it is too, where such a cause is beyond its value at `DOUBTED`.
+and show little of what it moves. Where a joint's friction is another than the law, no friction has a deviation: it is the law
+of the other joints, too, and what shows at one may hide at another.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from scipy.stats import chi2, norm
 from scipy.stats import t as student
 
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.causes import Cause
 from diffpbd.runtime.identify.competition import Grams, pieces
@@ -50,8 +51,6 @@ ROUNDS: Final = 8
 """[1] Causes at most, each beside those before."""
 RIVAL: Final = 0.5
 """[1] What a cause explains, as part of what the best does, from which it may be the right one."""
-DOUBTED: Final = 0.05
-"""[1] Level of every cause at the other joints, where a law of friction is rejected at one."""
 FEWEST: Final = 3.0
 """[1] Degrees of freedom at least: Student's value of fewer would be beyond everything."""
 TOLD: Final = 3
@@ -98,11 +97,9 @@ def judged(
     def called(own: Cause, t: float) -> str:
         return _called(own, t, possible(own, evidence.grams.figure(own, columns), part, evidence.joints))
 
-    every = statistics(evidence, noisier, fitted, tried, level)
     doubted = dict[str, str]()
-    likely = [(own, t) for own, t in zip(tried, every.tolist(), strict=True) if t > norm.ppf(1.0 - DOUBTED)]
-    for k in range(ROUNDS):
-        found = statistics(evidence, noisier, columns, tried, level) if k else every
+    for _ in range(ROUNDS):
+        found = statistics(evidence, noisier, columns, tried, level)
         stands = found > least
         tried, found = [own for own, stand in zip(tried, stands, strict=True) if stand], found[stands]
         if tried:
@@ -122,16 +119,10 @@ def judged(
         chosen.append(called(tried[best], float(found[best])))
         columns = wider[best]
         tried = [own for own in tried if set(own.columns) - set(columns.tolist())]
-    if doubted:
-        for own, t in likely:
-            if _of_friction(own):
-                doubted.setdefault(
-                    own.joint, f"its friction may have another law, as that of others has: {called(own, t)}"
-                )
-    for name in names:
-        joint = name.rpartition(".")[2]
-        if name.startswith("friction.") and joint in doubted:
-            withheld.setdefault(name, doubted[joint])
+    for name in names if doubted else ():
+        if name.startswith("friction."):
+            elsewhere = f"the law of friction fails at {listing(list(doubted))}, and may fail here"
+            withheld.setdefault(name, doubted.get(name.rpartition(".")[2], elsewhere))
     return Verdict(withheld, _said(chosen, withheld, least))
 
 
@@ -245,7 +236,7 @@ def _called(own: Cause, t: float, can_be: bool) -> str:
     word = WORDS[own.kind.split()[0]] + (f" of {own.joint}" if own.joint else "")
     if not can_be:
         return f"something that looks like {word}, with an impossible figure (t = {t:.3g})"
-    way = f", {own.name} in --fit" if own.name else ""
+    way = f", {own.name} in {arg.fit}" if own.name else ""
     return f"{word} (t = {t:.3g}{way})"
 
 

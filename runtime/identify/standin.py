@@ -20,7 +20,7 @@ import casadi
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.folder.manifest import Parameter
 from diffpbd.runtime.functions.friction import LAWS, VELOCITY, VELOCITY_START
@@ -47,16 +47,17 @@ def with_inertials(robot: Robot, fit: Sequence[str], form: str) -> Robot:
         return robot
     if "origin" in words:
         raise InputError(
-            f"--fit: joint origins beside inertias need both as parameters of the generated code: `{generate_with(robot)}`."
+            f"{arg.fit}: joint origins beside inertias need both as parameters of the generated code: `{generate_with(robot)}`."
         )
     return StandIn(robot, bodies=True)
 
 
-def generate_with(robot: Robot, bodies: bool = True) -> str:
-    """The command that makes the robot with the law of friction of its alpha, and with inertias as parameters."""
+def generate_with(robot: Robot, bodies: bool = True, law: str = "") -> str:
+    """The command that makes the robot with the law of friction of its alpha, and this part of one, and with inertias as
+    parameters."""
     own = robot.manifest.recipe.symbolic
     kinds = (*INERTIALS, *(kind for kind in own if kind not in INERTIALS)) if bodies else own
-    laws = [law for law, names in LAWS.items() if robot.alpha.has(names[0])]
+    laws = [part for part, names in LAWS.items() if part == law or robot.alpha.has(names[0])]
     start = f"{LEVER}.stiffness."
     springs = (name.removeprefix(start) for name in robot.alpha.names if name.startswith(start))
     return " ".join(
@@ -77,8 +78,8 @@ def with_friction(robot: Robot, laws: Sequence[str]) -> Robot:
     if robot.manifest.robot.mimics:
         followers = listing([m.name for m in robot.manifest.robot.mimics])
         raise InputError(
-            f"--friction-model: {robot.name} has joints that follow others ({followers}), whose friction is felt through a "
-            f"gear; generate it with `--friction-law {','.join(LAWS)}` first."
+            f"{arg.friction_model}: {robot.name} has joints that follow others ({followers}), whose friction is felt through a "
+            f"gear; generate it with `--friction-law {','.join(lacking)}` first."
         )
     return StandIn(robot, laws=lacking)
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.identify.cross_validation import held_out
 from diffpbd.runtime.identify.result import Trace
 from diffpbd.runtime.identify.solving import Question
@@ -37,7 +37,7 @@ def choose(
     the RMSE, over joints and recordings, is below zero by more than its standard error.
     """
     if len(train) < FEWEST:
-        raise InputError(f"--standstill auto: expected at least {FEWEST} recordings, found {len(train)}.")
+        raise InputError(f"{arg.standstill('auto')}: expected at least {FEWEST} recordings, found {len(train)}.")
     say("Choosing what is left out near standstill")
     slowest = CANDIDATES[-1] * question.transitions
     kept = _scores(question, train, spread, slowest)

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.stats import chi2, norm
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import hint, listing
 from diffpbd.runtime.identify.bodies import AXES
 from diffpbd.runtime.identify.design import Design
@@ -42,15 +42,15 @@ LEVEL: Final = 0.001
 """[1] How often a statement that is true is doubted."""
 CLOSE: Final = 1e-3
 """[1] Part of a total mass that noise-free recordings may be off: their differences are no exact derivatives."""
-WORD: Final = "--total-mass"
+WORD: Final = arg.total_mass
 CONTRADICTED: Final = "the recordings contradict"
 
 
 def refused_here(settings: Settings, what: str) -> None:
     """InputError where a fit of `what` is asked for beside a statement on masses, which it does not know of."""
-    for word, given in ((WORD, settings.total_mass is not None), ("--symmetric", bool(settings.symmetric))):
+    for word, given in ((WORD, settings.total_mass is not None), (arg.symmetric, bool(settings.symmetric))):
         if given:
-            raise InputError(f"{word} belongs to a fit of torques, found --fit {what}.")
+            raise InputError(f"{word} belongs to a fit of torques, found {arg.fit} {what}.")
 
 
 def stated(
@@ -65,7 +65,8 @@ def stated(
     fitted = tuple(name for name in entries if name in selection.names)
     if not fitted:
         raise InputError(
-            f"{WORD}: no mass of a link is fitted, so nothing could follow from it. Name inertials in --fit, or leave it out."
+            f"{WORD}: no mass of a link is fitted, so nothing could follow from it. Name inertials in {arg.fit}, or leave it "
+            "out."
         )
     rest = float(sum(base[robot.alpha.index(name)] for name in entries if name not in fitted))
     if rest >= settings.total_mass:
@@ -82,17 +83,17 @@ def _symmetric(robot: Robot, selection: Selection, base: FloatArray, words: str)
     link, _, plane = words.rpartition(":")
     if plane not in PLANES or not link:
         raise InputError(
-            f"--symmetric: expected LINK:PLANE with plane {', '.join(PLANES)} of the link's frame, found {words!r}."
+            f"{arg.symmetric}: expected LINK:PLANE with plane {', '.join(PLANES)} of the link's frame, found {words!r}."
         )
     if link not in robot.links:
-        raise InputError(f"--symmetric {words}: {_no_link(robot, link)}")
+        raise InputError(f"{arg.symmetric} {words}: {_no_link(robot, link)}")
     normal = PLANES[plane]
     entries = [f"com.{link}.{normal}"]
     entries += [f"inertia.{link}.{''.join(sorted((normal, other)))}" for other in AXES if other != normal]
     if not any(name in selection.names or name in selection.held for name in entries):
         raise InputError(
-            f"--symmetric {words}: none of {listing(entries)} is fitted. Name inertials, com.{link} or inertia.{link} in "
-            "--fit, or leave it out."
+            f"{arg.symmetric} {words}: none of {listing(entries)} is fitted. Name inertials, com.{link} or inertia.{link} in "
+            f"{arg.fit}, or leave it out."
         )
     base, held = base.copy(), dict(selection.held)
     for name in entries:
@@ -102,7 +103,7 @@ def _symmetric(robot: Robot, selection: Selection, base: FloatArray, words: str)
         if at is None or (name not in selection.names and base[at] != 0.0):
             value = "a number in the generated code" if at is None else f"held at {base[at]:.6g}"
             raise InputError(
-                f"--symmetric {words}: {name} is not fitted but {value}, so the link is not symmetric. Fit it too."
+                f"{arg.symmetric} {words}: {name} is not fitted but {value}, so the link is not symmetric. Fit it too."
             )
         if name in selection.names:
             held[name] = float(base[at])
@@ -118,7 +119,7 @@ def _no_link(robot: Robot, link: str) -> str:
     facts = robot.manifest.robot
     for own in facts.links:
         if link in own.merged:
-            return f"{link} is rigidly part of {own.name}. If all of {own.name} is symmetric: --symmetric {own.name}:PLANE."
+            return f"{link} is rigidly part of {own.name}. If all of {own.name} is symmetric: {arg.symmetric} {own.name}:PLANE."
     if link == facts.base:
         return f"{link} is the base, which stands; no torque depends on its inertia."
     return f"{robot.name} has no link {link!r}. {hint(link, robot.links)}"
@@ -249,13 +250,14 @@ def doubts(free: Bare, fitted: Fitted, train: Sequence[Samples]) -> Iterator[str
     if (found := _apart(free, fitted)) is None:
         return
     told = selection.total is not None and free.total(selection.total) is not None
-    words = [*(f"--symmetric {plane}" for plane in selection.planes), *([WORD] if selection.total and not told else [])]
+    words = [f"{arg.symmetric} {plane}" for plane in selection.planes]
+    words += [str(WORD)] if selection.total and not told else []
     if len(words) == 1 and (selection.total is None or not told):
         yield f"{CONTRADICTED} {words[0]}, {found}"
         return
     for word in words:
         alone = _freed(question)
-        if word == WORD:
+        if word == str(WORD):
             alone = replace(alone, selection=replace(alone.selection, total=selection.total))
         else:
             own, base = _symmetric(question.robot, alone.selection, alone.base, word.split(" ")[1])

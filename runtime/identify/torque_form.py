@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.identify import (
     dahl,
     didim,
@@ -55,7 +55,7 @@ def _failures() -> Iterator[None]:
         yield
     except np.linalg.LinAlgError as error:
         raise SolverError(
-            f"The least squares failed: {error}. Look for absurd values in the logs or --params."
+            f"The least squares failed: {error}. Look for absurd values in the logs or {arg.start}."
         ) from None
 
 
@@ -84,7 +84,7 @@ def fit_torques(
         train, validate, coarser = moved.train, moved.validate, moved.coarser
         question = replace(question, selection=replace(selection, notes=(*selection.notes, moved.note)))
     for word in [
-        w for w, given in (("--instruments", settings.instruments), ("--essential", settings.essential)) if given
+        w for w, given in ((arg.instruments, settings.instruments), (arg.essential, settings.essential)) if given
     ]:
         instruments.refused(word, selection.names, Outer.of(robot, selection.names, base).names, settings.huber)
     if settings.standstill == "auto":
@@ -118,7 +118,8 @@ def fit_torques(
         robot, base, solved, errors, validate=validation, processing=train[0].processing, left_out=left_out
     )
     sought = essential.essential(fitted, x, tested, say) if settings.essential else None
-    return replace(found, generate=needed(robot), essential=sought, presliding=question.ways)
+    found = replace(found, generate=needed(robot), essential=sought, presliding=question.ways)
+    return dahl.handed_over(question, found)
 
 
 def _question(
@@ -132,8 +133,8 @@ def _question(
     for lever in levers(robot, selection.names, train):
         if any(lever.has(name) for name in selection.names) and lever.high - lever.low < STILL:
             raise InputError(
-                f"--fit: the joint {lever.joint} never moves in the recordings (range {lever.high - lever.low:.2g} rad); they "
-                "tell nothing of its lever spring. Record it moving, or leave the spring out."
+                f"{arg.fit}: the joint {lever.joint} never moves in the recordings (range {lever.high - lever.low:.2g} rad); "
+                "they tell nothing of its lever spring. Record it moving, or leave the spring out."
             )
     springs = levers(robot, selection.names, (*train, *validate))
     return Question(robot, selection, base, settings.prior, settings.huber, springs)

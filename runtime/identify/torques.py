@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.files import write_atomic
 from diffpbd.runtime.base.names import hint, listing
 from diffpbd.runtime.identify.conclusion import End
@@ -46,11 +46,11 @@ def unknown_torques(robot: Robot, joints: str, sigma: str | None) -> dict[str, f
     )
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise InputError(f"--unknown-torque: {listing(twice)} is named twice.")
+        raise InputError(f"{arg.torques}: {listing(twice)} is named twice.")
     strange = [name for name in names if name not in robot.joints]
     if strange or not names:
         said = f"found {listing(strange)}. {hint(strange[0], robot.joints)}" if strange else "found none."
-        raise InputError(f"--unknown-torque: expected `{ALL}` or joints of {robot.name}, {said}")
+        raise InputError(f"{arg.torques}: expected `{ALL}` or joints of {robot.name}, {said}")
     found = dict.fromkeys(names, np.inf)
     for part in (sigma or "").split(","):
         name, equals, text = (word.strip() for word in part.rpartition("="))
@@ -61,9 +61,11 @@ def unknown_torques(robot: Robot, joints: str, sigma: str | None) -> dict[str, f
         except ValueError:
             value = np.nan
         if not (np.isfinite(value) and value > 0.0):
-            raise InputError(f"--torque-sigma: expected a positive number of N·m (N for slides), found {text!r}.")
+            raise InputError(f"{arg.torque_sigma}: expected a positive number of N·m (N for slides), found {text!r}.")
         if equals and name not in found:
-            raise InputError(f"--torque-sigma: {name!r} is not among the joints of --unknown-torque, {listing(names)}.")
+            raise InputError(
+                f"{arg.torque_sigma}: {name!r} is not among the joints of {arg.torques}, {listing(names)}."
+            )
         found |= {name: value} if equals else dict.fromkeys(names, value)
     return found
 
@@ -94,16 +96,16 @@ def guessed(robot: Robot, motions: Sequence[Motion], alpha: FloatArray, torque: 
 def check_determined(robot: Robot, names: Sequence[str], torques: Mapping[str, float]) -> None:
     """Refuse parameters that a torque without a prior can make up for, whatever the motion."""
     free = [joint for joint in robot.joints if torques.get(joint) == np.inf]
-    advice = "Give --torque-sigma, how far readings may be off, or leave them out of --fit."
+    advice = f"Give {arg.torque_sigma}, how far readings may be off, or leave them out of {arg.fit}."
     if len(free) == robot.n and names:
         raise InputError(
-            f"--unknown-torque: with the torque of every joint unknown and no --torque-sigma any value of {listing(names)} is "
+            f"{arg.torques}: with the torque of every joint unknown and no {arg.torque_sigma} any value of {listing(names)} is "
             f"made up for by the torques. {advice}"
         )
     own = [name for name in names for joint in free if name.startswith(OWN) and name.endswith(f".{joint}")]
     if own:
         raise InputError(
-            f"--unknown-torque: {listing(own)} act as a torque on a joint whose own is unknown without --torque-sigma; only "
+            f"{arg.torques}: {listing(own)} act as a torque on a joint whose own is unknown without {arg.torque_sigma}; only "
             f"their sum is determined. {advice}"
         )
 

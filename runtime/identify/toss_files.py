@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.logs.csv import CsvTable
 from diffpbd.runtime.logs.table import LENGTH, TIME_NAMES, TURN
@@ -96,7 +96,7 @@ def _time(table: CsvTable, path: str | Path, rate: float | None, count: int) -> 
     for name in TIME_NAMES:
         if name in table.header:
             return _numbers(table, path, name)
-    raise InputError(f"{path}: it has no column time [s]; give --rate HZ for poses at even steps.")
+    raise InputError(f"{path}: it has no column time [s]; give {arg.rate} HZ for poses at even steps.")
 
 
 def _toss(name: str, p: FloatArray, time: FloatArray) -> Toss:
@@ -108,7 +108,7 @@ def _toss(name: str, p: FloatArray, time: FloatArray) -> Toss:
         k = int(np.argmax(off))
         raise InputError(
             f"{name}: expected samples at even steps, found {time[k + 1] - time[k]:.6g} s after sample {k + 1} beside "
-            f"{h:.6g} s on average. Split the toss there, or give --rate HZ where only the stamps are uneven."
+            f"{h:.6g} s on average. Split the toss there, or give {arg.rate} HZ where only the stamps are uneven."
         )
     if h > SLOWEST:
         raise InputError(f"{name}: {h:g} s between samples, expected at most {SLOWEST:g} s; are the stamps in seconds?")
@@ -122,9 +122,9 @@ def _toss(name: str, p: FloatArray, time: FloatArray) -> Toss:
 def parted(tosses: Sequence[Toss], share: float, seed: int) -> tuple[list[Toss], list[Toss]]:
     """A share of the tosses, drawn at random, and the rest."""
     if not 0.0 < share < 1.0:  # NaN too
-        raise InputError(f"--split: expected a share between 0 and 1, found {share:g}.")
+        raise InputError(f"{arg.split}: expected a share between 0 and 1, found {share:g}.")
     count = round(share * len(tosses))
     if not 0 < count < len(tosses):
-        raise InputError(f"--split: {share:g} of {len(tosses)} tosses leaves none on one side.")
+        raise InputError(f"{arg.split}: {share:g} of {len(tosses)} tosses leaves none on one side.")
     drawn = set(np.random.default_rng(seed).permutation(len(tosses))[:count].tolist())
     return [t for k, t in enumerate(tosses) if k in drawn], [t for k, t in enumerate(tosses) if k not in drawn]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.base.quaternions import path_of, rotation_vector, turn_between
 from diffpbd.runtime.identify.result import Errors, Identification, Lost, Solved, Trace, identification
@@ -119,19 +119,21 @@ def _expect_outside(robot: Robot, base: FloatArray, tosses: Sequence[Toss]) -> N
         if gap[k] < -DEEPEST:
             raise InputError(
                 f"{toss.name}: sample {k + 1} is {-gap[k]:.3g} m inside what the body touches, at most {DEEPEST:g} m are "
-                "expected; are the poses measured from where the description has the plane? --params may move it."
+                f"expected; are the poses measured from where the description has the plane? {arg.start} may move it."
             )
 
 
 def _check(robot: Robot, selection: Selection, train: Sequence[Toss]) -> None:
     """What does not go together."""
-    check_functions(robot, "--fit contact")
+    check_functions(robot, f"{arg.fit} contact")
     if robot.n != BODY:
-        raise InputError(f"--fit contact: {robot.name} has joints besides its floating base; it is for bodies without.")
+        raise InputError(
+            f"{arg.fit} contact: {robot.name} has joints besides its floating base; it is for bodies without."
+        )
     strange = [name for name in selection.names if name.startswith(SMOOTHING)]
     if strange:
         raise InputError(
-            f"--fit: {listing(strange)} say how the step smooths, not how things touch; they are chosen, not fitted."
+            f"{arg.fit}: {listing(strange)} say how the step smooths, not how things touch; they are chosen, not fitted."
         )
     if not train:
         raise InputError("No toss to fit.")
@@ -141,7 +143,7 @@ def width(robot: Robot, alpha: FloatArray) -> float:
     """Mean width [m] of what touches along the axes of the body: what its support on both sides adds up to."""
     plane = next((c.against for c in robot.manifest.robot.contacts if c.shape == "plane"), None)
     if plane is None:
-        raise InputError(f"--fit contact: {robot.name} has no contact against a plane.")
+        raise InputError(f"{arg.fit} contact: {robot.name} has no contact against a plane.")
     quarter = np.sqrt(0.5)
     turns = [(1, 0, 0, 0), (0, 1, 0, 0), (quarter, quarter, 0, 0), (quarter, -quarter, 0, 0), (quarter, 0, quarter, 0)]
     turns.append((quarter, 0, -quarter, 0))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.identify.conclusion import End, conclude
 from diffpbd.runtime.identify.coordinates import Coordinates
@@ -93,14 +93,14 @@ def fit_touching(
     coordinates = Coordinates(robot, parameters)
     if coordinates.bodies:
         raise InputError(
-            "--fit contact goes with friction, springs and such, not with inertias: fit these in free motion."
+            f"{arg.fit} contact goes with friction, springs and such, not with inertias: fit these in free motion."
         )
     solved = _solve(robot, runs, coordinates, _evens(runs), say)
     evidence = touched(robot, solved.windows, solved.theta, solved.states)
     found = _with_evidence(solved, _concluded(solved), evidence)
     if not set(found.values) - {item.name for item in found.lost}:
         told = "; ".join(f"{item.name}: {item.reason}" for item in found.lost)
-        raise InputError(f"--fit contact: these recordings tell nothing of what is to be fitted. {told}.")
+        raise InputError(f"{arg.fit} contact: these recordings tell nothing of what is to be fitted. {told}.")
     held = None
     if validate:
         kept = Coordinates(robot, replace(parameters, start=solved.theta))
@@ -118,22 +118,25 @@ def fit_touching(
 
 def _check(robot: Robot, selection: Selection, samples: Sequence[Samples], settings: Settings) -> None:
     """What does not go together."""
-    check_functions(robot, "--fit contact")
+    check_functions(robot, f"{arg.fit} contact")
     if settings.form == "simultaneous":
-        raise InputError("--fit contact follows the step in joint space, not --form simultaneous; leave --form out.")
+        raise InputError(
+            f"{arg.fit} contact follows the step in joint space, not {arg.form('simultaneous')}; leave {arg.form} out."
+        )
     strange = [name for name in selection.names if name == SLIP or name.startswith("contact.load.")]
     if strange:
         raise InputError(
-            f"--fit: {listing(strange)} say how the step smooths, not how things touch; they are chosen, not fitted."
+            f"{arg.fit}: {listing(strange)} say how the step smooths, not how things touch; they are chosen, not fitted."
         )
     if robot.manifest.robot.loops:
-        raise InputError(f"--fit contact: {robot.name} has closed loops; it is for open trees.")
+        raise InputError(f"{arg.fit} contact: {robot.name} has closed loops; it is for open trees.")
     if robot.manifest.robot.floating:
-        raise InputError(f"--fit contact: {robot.name} has a floating base; read poses by read_tosses.")
+        raise InputError(f"{arg.fit} contact: {robot.name} has a floating base; read poses by read_tosses.")
     for s in samples:
         if s.processing.cutoff is not None:
             raise InputError(
-                f"{s.name}: filtered at {s.processing.cutoff:g} Hz, which rounds off impacts; --fit contact needs --cutoff 0."
+                f"{s.name}: filtered at {s.processing.cutoff:g} Hz, which rounds off impacts; {arg.fit} contact needs "
+                f"{arg.cutoff} 0."
             )
         if s.unread and len(robot.manifest.robot.base_freedoms) < robot.n:
             raise InputError(f"{s.name}: it has no tau_<joint> columns, and the joints of {robot.name} have motors.")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.model.robot import Robot
@@ -63,7 +63,7 @@ def check_functions(robot: Robot, option: str, needed: Sequence[str] = STEPS) ->
         words = (
             f"{option} needs {listing(missing)}, which {robot.name} has not.",
             robot.manifest.why_not(missing[-1]),
-            "Or use --form torque." if option.startswith("--form") else None,
+            f"Or use {arg.form('torque')}." if option.startswith(f"{arg.form}") else None,
         )
         raise InputError(" ".join(filter(None, words)))
 
@@ -74,7 +74,9 @@ def motions(robot: Robot, samples: Sequence[Samples], form: str) -> list[Motion]
     for s in samples:
         q, dq, tau = (s.trimmed(values) for values in (s.q, s.dq, s.tau))
         if len(q) < 2:
-            raise InputError(f"{s.name}: {len(q)} sample; too short for --form {form}, which needs at least one step.")
+            raise InputError(
+                f"{s.name}: {len(q)} sample; too short for {arg.form(form)}, which needs at least one step."
+            )
         found.append(Motion(s.name, 1.0 / s.rate, q, dq, tau[:-1]))
     return found
 
@@ -126,7 +128,9 @@ def parameters_of(robot: Robot, names: Sequence[str], base: FloatArray, form: st
     """The unknowns; what is no entry of alpha is refused."""
     strange = [name for name in names if name not in robot.alpha]
     if strange:
-        raise InputError(f"--form {form} fits entries of alpha only, not {listing(strange)}; use --form torque.")
+        raise InputError(
+            f"{arg.form(form)} fits entries of alpha only, not {listing(strange)}; use {arg.form('torque')}."
+        )
     positions = np.array([robot.alpha.index(name) for name in names], dtype=np.intp)
     start = base[positions].copy()
     for k, name in enumerate(names):

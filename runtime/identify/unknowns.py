@@ -172,7 +172,9 @@ class _Builder:
         for body in physical_bodies(self.robot, self.names, self.base, len(self.labels)):
             heavier = 0.5 * np.log(self.heavier) if body.name in self.robot.links else 0.0
             for k in range(inertials.COORDINATES):
-                self.add(f"inertial.{body.name}.{k}", heavier if k in inertials.SIZES else 0.0)
+                size = k in inertials.SIZES
+                end = inertials.LARGEST if size else np.inf
+                self.add(f"inertial.{body.name}.{k}", heavier if size else 0.0, -end, end)
             found.append(Body(**vars(body), columns=self.block(body.name)))
         return found
 

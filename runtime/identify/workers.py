@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Any, TypeAlias
 
-from diffpbd.runtime.base.errors import DiffpbdError, InputError, SolverError
+from diffpbd.runtime.base.errors import DiffpbdError, InputError, SolverError, arg
 
 __all__ = ["Map", "one_by_one", "workers"]
 
@@ -49,7 +49,7 @@ def _processes(jobs: int) -> Iterator[Map]:
             try:
                 return list(pool.map(function, tasks))
             except BrokenProcessPool:
-                raise SolverError("A worker process died, perhaps for lack of memory; try fewer --jobs.") from None
+                raise SolverError(f"A worker process died, perhaps for lack of memory; try fewer {arg.jobs}.") from None
 
         yield spread
 
@@ -61,7 +61,7 @@ def _cluster(scheduler: str) -> Iterator[Map]:
     try:
         client = Client(scheduler, timeout=PATIENCE)
     except (OSError, ValueError) as error:
-        raise InputError(f"--scheduler {scheduler}: no Dask scheduler answers there: {error}.") from None
+        raise InputError(f"{arg.scheduler} {scheduler}: no Dask scheduler answers there: {error}.") from None
     with client:
 
         def spread(function: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
@@ -72,7 +72,9 @@ def _cluster(scheduler: str) -> Iterator[Map]:
             except DiffpbdError:
                 raise
             except Exception as error:  # a task raises on the cluster whatever it likes; said, not hidden
-                raise SolverError(f"--scheduler {scheduler}: a task failed: {type(error).__name__}: {error}.") from None
+                raise SolverError(
+                    f"{arg.scheduler} {scheduler}: a task failed: {type(error).__name__}: {error}."
+                ) from None
 
         yield spread
 
@@ -95,6 +97,6 @@ def _await(client: Any, scheduler: str, futures: Sequence[Any]) -> None:
         if monotonic() - alone >= WORKERLESS:
             client.cancel(futures)
             raise SolverError(
-                f"--scheduler {scheduler}: it has had no worker for {WORKERLESS:g} s, so nothing is computed; start one "
-                f"(dask worker {scheduler}), or leave out --scheduler and use --jobs."
+                f"{arg.scheduler} {scheduler}: it has had no worker for {WORKERLESS:g} s, so nothing is computed; start one "
+                f"(dask worker {scheduler}), or leave out {arg.scheduler} and use {arg.jobs}."
             )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.logs.cutting import cuts_of
 from diffpbd.runtime.logs.findings import Finding
 from diffpbd.runtime.logs.mending import smooth_of_spikes, spikes_of, without_spikes
@@ -58,7 +59,7 @@ def examine_channels(r: Recording, passive: Sequence[str]) -> list[Finding]:
             continue
         if np.ptp(tau) == 0.0:
             what = f"the torque of {name} is constant ({tau[0] + 0.0:g}) in all samples, as what is not measured is"
-            found.append(Finding("constant", name, what, "--torque chooses another signal"))
+            found.append(Finding("constant", name, what, f"{arg.torque} chooses another signal"))
             continue
         found += _saturated(r, k) or _stuck(r, k)
         found += _spikes(r, k, tau, "torque")
@@ -122,7 +123,7 @@ def _spikes(
     if least is not None and worst <= least:
         return []
     what = f"its {word} jumps for single samples {len(at)} times, by up to {worst:.3g}, first at {r.time[at[0]]:.6g} s"
-    return [Finding("spikes", r.joints[k], what, "--despike takes them out before the filter spreads them", grave)]
+    return [Finding("spikes", r.joints[k], what, f"{arg.despike} takes them out before the filter spreads them", grave)]
 
 
 def _runs(mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:

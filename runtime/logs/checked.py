@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.folder.manifest import Joint
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.cutting import cut_out
@@ -87,7 +87,7 @@ def read_whole(path: str | Path, robot: Robot, reading: Reading) -> Recording:
         raise InputError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
     recording = Recording(str(path), log.time, log.joints, log.q, log.dq, log.ddq, log.tau, turn=log.turn)
     if reading.mending.cut:
-        raise InputError(f"{path}: --cut leaves a hole where every sample counts; cut the file at one of its ends.")
+        raise InputError(f"{path}: {arg.cut} leaves a hole where every sample counts; cut the file at one of its ends.")
     recording = mended(recording, reading.mending, facts)
     expect_seconds(path, recording.time)
     passive = robot.manifest.robot.passive

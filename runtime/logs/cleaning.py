@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 
 __all__ = ["GAP", "Cleaned", "clean", "expect_stamps"]
 
@@ -98,7 +98,7 @@ def expect_stamps(path: str, time: FloatArray, columns: Mapping[str, FloatArray]
     back = int((steps < 0.0).sum())
     if back > BACK * len(steps):
         raise InputError(
-            f"{path}: time goes back at {back} of {len(steps)} steps; rows that are in no order? --sort puts the rows of a "
+            f"{path}: time goes back at {back} of {len(steps)} steps; rows that are in no order? {arg.sort} puts the rows of a "
             "table in the order of their stamps."
         )
     changed = np.any([np.diff(values[there]) != 0.0 for values in columns.values()], axis=0)
@@ -106,7 +106,7 @@ def expect_stamps(path: str, time: FloatArray, columns: Mapping[str, FloatArray]
     if repeated > REPEATED * len(steps):
         span = float(np.ptp(time[there]))
         per = float(np.polyfit(time[there] - time[there][0], np.arange(len(steps) + 1.0), 1)[0]) if span > 0.0 else 0.0
-        way = f"; --rate {per:.7g} takes the samples at even steps" if span > 0.0 else ""
+        way = f"; {arg.rate} {per:.7g} takes the samples at even steps" if span > 0.0 else ""
         grain = f"rounded to {float(np.median(steps[steps > 0.0])):.3g} s" if span > 0.0 else "a clock that stands"
         raise InputError(
             f"{path}: {repeated} of {len(steps)} stamps repeat the one before while values change: {grain}{way}."

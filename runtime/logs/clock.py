@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.logs.findings import Finding
 from diffpbd.runtime.logs.rates import Rates
 from diffpbd.runtime.logs.recording import Recording
@@ -35,7 +36,7 @@ def _unit(r: Recording, rates: Sequence[Rates | None], step: float) -> list[Find
     fit = [name for factor, name in UNITS if BELIEVED[0] <= 1.0 / (step * factor) <= BELIEVED[1]]
     if ratios:  # rates count seconds
         fit = [name for factor, name in UNITS if abs(float(np.median(ratios)) * factor - 1.0) < 2.0 * RATIO] or fit
-    guess = f"--time-unit {fit[0]}" if fit else "--time-unit ms, us or ns"
+    guess = f"{arg.time_unit} {fit[0]}" if fit else f"{arg.time_unit} ms, us or ns"
     figure = f", and rates are {float(np.median(ratios)):.4g} times too large for it" if ratios else ""
     return [
         Finding("time", "", f"the median step of time is {step:g} s{figure}; not in seconds?", guess, r.dq is not None)
@@ -61,5 +62,5 @@ def _speed(rates: Sequence[Rates | None], step: float) -> list[Finding]:
         f"dq is {middle:.4g} times the slope of q at each of {len(told)} joints: the clock counts {middle:.4g} s for each "
         f"second of the rates, with samples at {1.0 / step:.4g} Hz"
     )
-    mend = f"--rate {middle / step:.4g} if --rate made the time, else --scale time={1.0 / middle:.6g}"
+    mend = f"{arg.rate} {middle / step:.4g} if {arg.rate} made the time, else {arg.scale} time={1.0 / middle:.6g}"
     return [Finding("time", "", what, mend, grave=abs(middle - 1.0) > RATIO)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.model.closed import Closed, of
 from diffpbd.runtime.model.robot import Robot
@@ -26,7 +26,7 @@ def expect_led(robot: Robot, pose: Mapping[str, float]) -> None:
     led = facts.passive if facts.loops else ()
     if strangers := [joint for joint in pose if joint not in led]:
         raise InputError(
-            f"--pose {strangers[0]}: it is for joints without a motor of closed loops; "
+            f"{arg.pose} {strangers[0]}: it is for joints without a motor of closed loops; "
             + (f"{robot.name} has {listing(led)}." if led else f"{robot.name} has none.")
         )
 
@@ -58,7 +58,7 @@ def _closed(closed: Closed, samples: Samples, pose: Mapping[str, float]) -> Samp
         start = ", ".join(f"{joint} = {x:.4g}" for joint, x in zip(derived, q[0, ~measured].tolist(), strict=True))
         notes = (
             *notes,
-            f"without encoders, from the loops: {start} at its start (--pose tells another way of closing)",
+            f"without encoders, from the loops: {start} at its start ({arg.pose} tells another way of closing)",
         )
     read = q, dq, ddq
     q, dq, ddq = closed.completed(q, dq, ddq, measured)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import listing
 
 __all__ = ["Spans", "cut_of", "cut_out", "cuts_of", "expect_files", "spans_of"]
@@ -21,7 +21,7 @@ Spans = tuple[tuple[str, float, float], ...]
 
 def cut_of(path: str, begin: float, end: float) -> str:
     """The option that cuts from one time to another [s since the first sample]."""
-    return f"--cut {shlex.quote(Path(path).name)}={max(begin, 0.0):.3f}:{end:.3f}"
+    return f"{arg.cut} {shlex.quote(Path(path).name)}={max(begin, 0.0):.3f}:{end:.3f}"
 
 
 def cuts_of(r: Any, runs: Iterable[Sequence[int]]) -> str:
@@ -42,7 +42,7 @@ def spans_of(words: Sequence[str]) -> Spans:
         except ValueError:
             begin = end = float("nan")
         if not name or not begin < end:  # NaN too
-            raise InputError(f"--cut: expected FILE=FROM:TO, seconds since its first sample, found {word!r}.")
+            raise InputError(f"{arg.cut}: expected FILE=FROM:TO, seconds since its first sample, found {word!r}.")
         found.append((name, begin, end))
     return tuple(found)
 
@@ -52,7 +52,9 @@ def expect_files(spans: Spans, logs: Sequence[str | Path]) -> None:
     names = {str(log) for log in logs} | {Path(log).name for log in logs}
     for name, _, _ in spans:
         if name not in names:
-            raise InputError(f"--cut: there is no log {name}; given are {listing([Path(log).name for log in logs])}.")
+            raise InputError(
+                f"{arg.cut}: there is no log {name}; given are {listing([Path(log).name for log in logs])}."
+            )
 
 
 def cut_out(r: Any, spans: Spans) -> Any:
@@ -66,7 +68,7 @@ def cut_out(r: Any, spans: Spans) -> Any:
         return r
     keep = np.flatnonzero(~gone)
     if not len(keep):
-        raise InputError(f"{r.path}: --cut leaves none of its {len(r)} samples.")
+        raise InputError(f"{r.path}: {arg.cut} leaves none of its {len(r)} samples.")
     breaks = {int(b) for b in np.searchsorted(keep, r.breaks)} | set((np.flatnonzero(np.diff(keep) > 1) + 1).tolist())
     blocks = {
         name: values[keep] for name in ("q", "dq", "ddq", "tau", "turn") if (values := getattr(r, name)) is not None

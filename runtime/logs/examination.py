@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.folder.manifest import Joint
 from diffpbd.runtime.logs.channels import examine_channels, examine_motion
 from diffpbd.runtime.logs.clock import clock_of
@@ -79,7 +80,7 @@ def _without_turns(r: Recording, facts: Mapping[str, Joint], unwrap: bool | None
     turning = [k for k in turning if usual[:, k].mean() > MOST_USUAL] if len(r) > 1 else []
     q, counts = unwrapped(r.q, turning, r.breaks)
     notes += [
-        f"{r.joints[k]} was recorded within a turn: {count} steps of 2π are taken out (--no-unwrap leaves them)"
+        f"{r.joints[k]} was recorded within a turn: {count} steps of 2π are taken out ({arg.unwrap(False)} leaves them)"
         for k, count in counts.items()
     ]
     return replace(r, q=q) if counts else r
@@ -126,7 +127,7 @@ def _split_at_jumps(r: Recording, facts: Mapping[str, Joint], notes: list[str], 
         what = f"{len(at)} jumps of up to {change[at].max():.3g} between samples, first at {r.time[at[0] + 1]:.6g} s"
         if turns:
             known = name in facts and _endless(facts[name])
-            mend = "leave out --no-unwrap" if known else "--unwrap takes turns out of every joint"
+            mend = f"leave out {arg.unwrap(False)}" if known else f"{arg.unwrap} takes turns out of every joint"
             findings.append(Finding("jumps", name, f"{what}, {turns} of them of a turn of 2π", mend, grave=True))
         else:
             findings.append(
@@ -172,14 +173,16 @@ def _beyond(
 ) -> Finding:
     """Of positions beyond the limits: in degrees, in thousandths, off by whole turns, or in truth beyond."""
     if degrees:
-        return Finding("units", name, f"{what}; in degrees?", "--degrees", grave=True)
+        return Finding("units", name, f"{what}; in degrees?", f"{arg.degrees}", grave=True)
     low, high = limits
     if np.ptp(q) > FAR_BEYOND * (high - low) and q.min() >= 1e3 * (low - LIMIT) and q.max() <= 1e3 * (high + LIMIT):
-        return Finding("units", name, f"{what}; in thousandths?", "--scale q=0.001 --scale dq=0.001", grave=True)
+        return Finding(
+            "units", name, f"{what}; in thousandths?", f"{arg.scale} q=0.001 {arg.scale} dq=0.001", grave=True
+        )
     turns = math.tau * round((float(q.min() + q.max()) - low - high) / 2.0 / math.tau)
     if turns and q.min() - turns >= low - LIMIT and q.max() - turns <= high + LIMIT:
-        return Finding("limits", name, f"{what}; off by whole turns?", f"--shift q_{name}={-turns:.9g}", grave)
-    return Finding("limits", name, what, "--degrees, --unwrap or other limits", grave)
+        return Finding("limits", name, f"{what}; off by whole turns?", f"{arg.shift} q_{name}={-turns:.9g}", grave)
+    return Finding("limits", name, what, f"{arg.degrees}, {arg.unwrap} or other limits", grave)
 
 
 def _speed(r: Recording, k: int, joint: Joint) -> list[Finding]:
@@ -207,7 +210,7 @@ def _speed(r: Recording, k: int, joint: Joint) -> list[Finding]:
             "speed",
             joint.name,
             what + ("; in degrees?" if degrees else ""),
-            "--degrees" if degrees else "--scale",
+            f"{arg.degrees}" if degrees else f"{arg.scale}",
             grave,
         )
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import hint
 
 __all__ = ["KINDS", "Finding", "expect_kinds", "refuse", "said", "sound"]
@@ -57,7 +57,7 @@ def expect_kinds(text: str | None) -> tuple[str, ...]:
     kinds = tuple(word.strip() for word in text.split(","))
     for kind in kinds:
         if kind not in KINDS and kind != "all":
-            raise InputError(f"--accept: there is no kind {kind!r} of finding. {hint(kind, [*KINDS, 'all'])}")
+            raise InputError(f"{arg.accept}: there is no kind {kind!r} of finding. {hint(kind, [*KINDS, 'all'])}")
     return tuple(KINDS) if "all" in kinds else kinds
 
 
@@ -82,4 +82,6 @@ def refuse(where: str, findings: Sequence[Finding], accept: Sequence[str]) -> No
     if grave:
         kinds = ",".join(dict.fromkeys(f.kind for f in grave))
         lines = "".join(f"\n  {f.text()}" for f in grave)
-        raise InputError(f"{where} contradicts itself or the robot; mend it, or go on with --accept {kinds}:{lines}")
+        raise InputError(
+            f"{where} contradicts itself or the robot; mend it, or go on with {arg.accept} {kinds}:{lines}"
+        )

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import hint
 from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.folder.manifest import Joint
@@ -26,7 +26,7 @@ __all__ = [
 
 QUANTITIES = ("q", "dq", "ddq", "tau")
 TIME = "time"
-TIMED = ("--scale", "--shift")
+TIMED = ("scale", "shift")
 """Options that take the time, too."""
 SPIKE, SPIKE_SHARE = 25.0, 0.3
 """[1] Deviation of a torque from the median of the samples around it that makes a spike: as a multiple of what nine of ten
@@ -98,24 +98,29 @@ class Mending:
     def __post_init__(self) -> None:
         """Refuses a unit that is none, and factors that make nothing of a column."""
         expect(self)
-        for word, factors in (("--scale", self.scale), ("--drive-gain", self.drive_gain)):
+        for word, factors in ((f"{arg.scale}", self.scale), (f"{arg.drive_gain}", self.drive_gain)):
             for name, factor in factors.items():
                 if not (isinstance(factor, numbers.Real) and math.isfinite(factor) and factor != 0):
                     raise InputError(f"{word}{name and ' '}{name}: expected a number other than 0, found {factor!r}.")
-        for word, ways in (("--shift", self.shift), ("--drift", self.drift)):
+        for word, ways in ((f"{arg.shift}", self.shift), (f"{arg.drift}", self.drift)):
             for name, way in ways.items():
                 if not (isinstance(way, numbers.Real) and math.isfinite(way)):
                     raise InputError(f"{word} {name}: expected a finite number, found {way!r}.")
         for name, factor in self.stretch.items():
             if not (isinstance(factor, numbers.Real) and 1.0 / STRETCHED <= factor <= STRETCHED):  # NaN too
                 raise InputError(
-                    f"--stretch {name}: expected a factor between {1.0 / STRETCHED:.3g} and {STRETCHED:g}, found {factor!r}."
+                    f"{arg.stretch} {name}: expected a factor between {1.0 / STRETCHED:.3g} and {STRETCHED:g}, found "
+                    f"{factor!r}."
                 )
 
 
 def _gains(text: str) -> dict[str, float]:
     """Of a command line: a number for all joints, or JOINT=NUMBER words."""
-    return _numbers("--drive-gain", text.split(",")) if "=" in text else {"": _number("--drive-gain", text, text)}
+    return (
+        _numbers(f"{arg.drive_gain}", text.split(","))
+        if "=" in text
+        else {"": _number(f"{arg.drive_gain}", text, text)}
+    )
 
 
 def _numbers(option: str, words: Sequence[str], least: float = LEAST) -> dict[str, float]:
@@ -153,18 +158,18 @@ def mended(recording: Any, how: Mending, facts: Sequence[Joint] = ()) -> Any:
             factors[name] *= [1.0 if joint in slides else math.radians(1.0) for joint in joints]
     for name, factor in how.scale.items():
         if name != TIME:
-            quantity, columns = _columns("--scale", name, joints)
+            quantity, columns = _columns(f"{arg.scale}", name, joints)
             factors[quantity][columns] *= factor
     for joint in how.flip:
-        factors["tau"][_index("--flip", joint, joints)] *= -1.0
+        factors["tau"][_index(f"{arg.flip}", joint, joints)] *= -1.0
     for joint, gain in how.drive_gain.items():
-        factors["tau"][slice(None) if not joint else _index("--drive-gain", joint, joints)] *= gain
+        factors["tau"][slice(None) if not joint else _index(f"{arg.drive_gain}", joint, joints)] *= gain
     changed: dict[str, Any] = {
         name: values * factors[name] for name, values in blocks.items() if (factors[name] != 1.0).any()
     }
     for name, way in how.shift.items():
         if name != TIME:
-            quantity, columns = _columns("--shift", name, joints)
+            quantity, columns = _columns(f"{arg.shift}", name, joints)
             if quantity in blocks:
                 values = changed[quantity] = np.array(changed.get(quantity, blocks[quantity]))
                 values[:, columns] += way
@@ -176,7 +181,7 @@ def mended(recording: Any, how: Mending, facts: Sequence[Joint] = ()) -> Any:
     if factor != 1.0 or how.shift.get(TIME):
         changed["time"] = recording.time * factor + how.shift.get(TIME, 0.0)
     for name, rate in how.drift.items():
-        quantity, columns = _columns("--drift", name, joints)
+        quantity, columns = _columns(f"{arg.drift}", name, joints)
         if quantity in blocks:
             time = changed.get("time", recording.time)
             values = changed[quantity] = np.array(changed.get(quantity, blocks[quantity]))
@@ -192,10 +197,10 @@ def _stretched(recording: Any, stretch: Mapping[str, float]) -> Any:
         return recording
     time, joints = recording.time, recording.joints
     if not (np.diff(time) > 0.0).all():
-        raise InputError("--stretch: the log's stamps go back or stand; cut it where they do.")
+        raise InputError(f"{arg.stretch}: the log's stamps go back or stand; cut it where they do.")
     factors: dict[tuple[str, int], float] = {}
     for name, factor in stretch.items():
-        quantity, columns = _columns("--stretch", name, joints)
+        quantity, columns = _columns(f"{arg.stretch}", name, joints)
         factors |= {(quantity, k): factor * factors.get((quantity, k), 1.0) for k in columns}
     changed: dict[str, Any] = {}
     last = len(time)
@@ -220,7 +225,7 @@ def _columns(option: str, name: str, joints: Sequence[str]) -> tuple[str, list[i
     quantity, _, joint = name.partition("_")
     if quantity not in QUANTITIES or (joint and joint not in joints):
         known = [f"{q}_{j}" for q in QUANTITIES for j in joints]
-        clock = [TIME] if option in TIMED else []
+        clock = [TIME] if option.removeprefix("--") in TIMED else []
         raise InputError(f"{option}: there is no column {name!r}. {hint(name, [*QUANTITIES, *clock, *known])}")
     return quantity, [k for k, other in enumerate(joints) if joint in ("", other)]
 
@@ -256,7 +261,7 @@ def expect_seconds(path: str | Path, time: FloatArray) -> None:
         (name for name, factor in TIME_UNITS.items() if EPOCHS[0] <= largest * factor <= EPOCHS[1]), "ms, us or ns"
     )
     raise InputError(
-        f"{path}: time reaches {largest:.6g} s, which no clock does; not in seconds? Try --time-unit {fit}."
+        f"{path}: time reaches {largest:.6g} s, which no clock does; not in seconds? Try {arg.time_unit} {fit}."
     )
 
 

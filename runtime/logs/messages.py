@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import hint, listing
 from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.logs.cleaning import GAP
@@ -81,7 +81,9 @@ def read_messages(
     kinds = [kind for kind, fields in EFFORTS.items() if field in fields] if field else list(EFFORTS)
     topics = sorted({m.topic for m in ours if m.kind in kinds})
     if len(topics) > 1:
-        raise InputError(f"{path}: the topics {listing(topics)} all name these joints; choose one with --topic NAME.")
+        raise InputError(
+            f"{path}: the topics {listing(topics)} all name these joints; choose one with {arg.topic} NAME."
+        )
     notes = [*file.notes, *([f"{file.damaged} damaged messages are left out"] if file.damaged else [])]
     if field is not None:
         notes.append(f"joint states of {topics[0]}, torque from {field}")

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.logs.findings import Finding
 from diffpbd.runtime.logs.thresholds import ADVANTAGE, EXPLAINED
 from diffpbd.runtime.model.closed import motor_torque
@@ -61,7 +62,7 @@ Unexplained = Callable[[FloatArray, FloatArray, FloatArray, FloatArray | None], 
 def exchange(quantities: Sequence[str], one: str, other: str) -> str:
     """What renames columns of two joints."""
     names = {f"{q}_{a}": f"{q}_{b}" for q in quantities for a, b in ((one, other), (other, one))}
-    return f"--map FILE.json with {json.dumps(names, ensure_ascii=False)}"
+    return f"{arg.columns} FILE.json with {json.dumps(names, ensure_ascii=False)}"
 
 
 @dataclass(frozen=True)
@@ -117,14 +118,14 @@ def _ways(robot: Robot, plain: _Reading, judged: Sequence[int], before: float) -
     for k in judged:
         turned, flipped = plain.motion.copy(), plain.torque.copy()
         turned[k] = flipped[k] = -1.0
-        joint, cure = names[k], f"--scale q_{names[k]}=-1 --scale dq_{names[k]}=-1"
+        joint, cure = names[k], f"{arg.scale} q_{names[k]}=-1 {arg.scale} dq_{names[k]}=-1"
         yield replace(
             plain, motion=turned, kind="mirrored", joint=joint, what="its positions and rates have the wrong sign", cure=cure,
             rival=replace(plain, torque=flipped),
         )  # fmt: skip
         yield replace(
             plain, motion=turned, torque=flipped, kind="mirrored", joint=joint,
-            what="its positions, rates and torque have the wrong sign", cure=f"{cure} --flip {joint}",
+            what="its positions, rates and torque have the wrong sign", cure=f"{cure} {arg.flip} {joint}",
         )  # fmt: skip
     if before < POOR:
         return
@@ -138,5 +139,5 @@ def _ways(robot: Robot, plain: _Reading, judged: Sequence[int], before: float) -
         for factor, word in UNITS.items():
             yield replace(
                 plain, motion=np.full(robot.n, factor), kind="units", what=f"positions and rates look as if in {word}",
-                cure=f"--scale q={factor:.9g} --scale dq={factor:.9g}",
+                cure=f"{arg.scale} q={factor:.9g} {arg.scale} dq={factor:.9g}",
             )  # fmt: skip

@@ -13,7 +13,7 @@ from scipy.interpolate import CubicSpline
 from scipy.signal import butter, sosfiltfilt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.quaternions import turned_by, with_turn
 from diffpbd.runtime.logs.cleaning import GAP
 from diffpbd.runtime.logs.still_ends import still_ends
@@ -89,12 +89,14 @@ class Processing:
         low, high = CUTOFFS
         if self.cutoff is not None and not low <= self.cutoff <= high:  # NaN too
             raise InputError(
-                f"--cutoff: expected a positive number of Hz, from {low:g} to {high:g}, found {self.cutoff:g}."
+                f"{arg.cutoff}: expected a positive number of Hz, from {low:g} to {high:g}, found {self.cutoff:g}."
             )
         if not 0.0 <= self.trim <= LONGEST_TRIM:
-            raise InputError(f"--trim: expected seconds, at least 0 and at most {LONGEST_TRIM:g}, found {self.trim:g}.")
+            raise InputError(
+                f"{arg.trim}: expected seconds, at least 0 and at most {LONGEST_TRIM:g}, found {self.trim:g}."
+            )
         if not 0.0 <= self.bridge <= LONGEST_BRIDGE:
-            raise InputError(f"--bridge: expected seconds, 0 to {LONGEST_BRIDGE:g}, found {self.bridge:g}.")
+            raise InputError(f"{arg.bridge}: expected seconds, 0 to {LONGEST_BRIDGE:g}, found {self.bridge:g}.")
 
     def describe(self) -> str:
         """One line for people."""
@@ -216,7 +218,7 @@ def filter_parts(
     if processing.cutoff is not None and processing.cutoff >= 0.5 * rate:
         raise InputError(
             f"{name}: the cut-off of {processing.cutoff:g} Hz is not below half the sampling rate of {rate:g} Hz. "
-            f"Choose a lower --cutoff.{said}"
+            f"Choose a lower {arg.cutoff}.{said}"
         )
     fewest = FEWEST_SAMPLES + 2 * round(processing.trim * rate)
     longest_step = GAP * step
@@ -271,13 +273,11 @@ def _way_over(steps: FloatArray, breaks: Sequence[int], longest_step: float, few
     mean = len(steps) / float(steps.sum())
     rate = float(f"{mean:.1g}") if abs(float(f"{mean:.1g}") / mean - 1.0) < EVEN else float(f"{mean:.2g}")
     even = (
-        f", --rate {rate:g} takes even steps instead (if no sample is lost)"
+        f", {arg.rate} {rate:g} takes even steps instead (if no sample is lost)"
         if whole and abs(rate / mean - 1.0) < EVEN
         else ""
     )
-    return (
-        f" {len(cuts)} steps of {longest_step:.3g} to {cuts[-1]:.3g} s split it; --bridge {bridge:g} closes them{even}."
-    )
+    return f" {len(cuts)} steps of {longest_step:.3g} to {cuts[-1]:.3g} s split it; {arg.bridge} {bridge:g} closes them{even}."
 
 
 def _samples(name: str, log: Motion, span: slice, rate: float, processing: Processing, notes: list[str]) -> Samples:
@@ -360,7 +360,7 @@ def _of_ends(name: str, ends: tuple[int, int] | None, count: int, rate: float) -
     left = count - sum(ends)
     if left < FEWEST_SAMPLES:
         raise InputError(
-            f"{name}: --trim still leaves {left} samples, in which a joint moves; at least {FEWEST_SAMPLES} are needed."
+            f"{name}: {arg.trim} still leaves {left} samples, in which a joint moves; at least {FEWEST_SAMPLES} are needed."
         )
     return (
         [f"still ends cut: {ends[0] / rate:.3g} s at its start, {ends[1] / rate:.3g} s at its end"] if any(ends) else []

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.logs.cleaning import GAP
 from diffpbd.runtime.logs.cutting import cuts_of
 from diffpbd.runtime.logs.findings import Finding
@@ -37,7 +38,10 @@ CLEARER, ROUNDING = (
 )  # what is unlike with a lag, as part of what is without, for it to count; unlike by rounding
 MOST_CUTS = 12  # stretches that a message names
 FEWEST_WINDOWS = 8  # windows of a recording from which rates are compared
-DERIVE = "--rates positions takes the rates from the positions"
+
+
+def _derive() -> str:
+    return f"{arg.rates('positions')} takes the rates from the positions"
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,7 @@ def compare_rates(r: Recording, rates: Sequence[Rates | None], wrong: Set[str] =
                 what = (
                     f"dq has nothing to do with the slope of q: ratio {rate.ratio:.3g}, correlation {rate.related:.2f}"
                 )
-            found.append(Finding("rates", name, what, DERIVE, grave))
+            found.append(Finding("rates", name, what, _derive(), grave))
         elif abs(rate.ratio - 1.0) > RATIO:
             unit = next(
                 (f", {text}" for ratio, text in NAMED_RATIOS.items() if abs(rate.ratio / ratio - 1.0) < CLOSE), ""
@@ -158,7 +162,7 @@ def compare_rates(r: Recording, rates: Sequence[Rates | None], wrong: Set[str] =
             found.append(Finding("rates", name, f"dq is {rate.ratio:.4g} times the slope of q{unit}", mend, grave))
         elif abs(rate.lag) > max(LAG, LAG_STEPS * step):
             way = "after" if rate.lag > 0.0 else "before"
-            found.append(Finding("lag", name, f"dq comes {1e3 * abs(rate.lag):.3g} ms {way} the slope of q", DERIVE))
+            found.append(Finding("lag", name, f"dq comes {1e3 * abs(rate.lag):.3g} ms {way} the slope of q", _derive()))
         else:
             found += _frozen(r, k)
     return found
@@ -167,11 +171,11 @@ def compare_rates(r: Recording, rates: Sequence[Rates | None], wrong: Set[str] =
 def _mend(name: str, ratio: float, wrong: bool) -> str:
     """The rates from the positions, or the positions by the rates; both where either may be wrong."""
     exact = next((own for own in NAMED_RATIOS if abs(ratio / own - 1.0) < CLOSE), ratio)
-    scale = f"--scale q_{name}={exact:.6g}"
+    scale = f"{arg.scale} q_{name}={exact:.6g}"
     if wrong:
         return f"{scale} takes the positions' unit from the rates"
     either = 1.0 / FAR_RATIO <= abs(ratio) <= FAR_RATIO
-    return f"{DERIVE}; if these are wrong, {scale}" if either else DERIVE
+    return f"{_derive()}; if these are wrong, {scale}" if either else _derive()
 
 
 def _frozen(r: Recording, k: int) -> list[Finding]:

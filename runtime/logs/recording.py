@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.files import read_beginning
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.logs.cleaning import clean, expect_stamps
@@ -114,14 +114,14 @@ def _from_messages(path: str | Path, joints: Sequence[str], reading: Reading) ->
     from diffpbd.runtime.logs.messages import read_messages
 
     if reading.rate is not None:
-        raise InputError(f"{path}: messages have stamps; give --rate only for tables.")
+        raise InputError(f"{path}: messages have stamps; give {arg.rate} only for tables.")
     rows = read_messages(path, joints, torque=reading.torque, topic=reading.topic, renamed=reading.columns)
     return Recording(str(path), rows.time, tuple(joints), rows.q, rows.dq, None, rows.tau, rows.broken, rows.notes)
 
 
 def _from_table(path: str | Path, joints: Sequence[str], reading: Reading) -> Recording:
     if reading.topic is not None:
-        raise InputError(f"{path}: --topic is for bags; a table has none.")
+        raise InputError(f"{path}: {arg.topic} is for bags; a table has none.")
     table = _table(path, reading)
     have = table.joints("q")
     if not have:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import hint, listing
 from diffpbd.runtime.base.quaternions import path_of
 from diffpbd.runtime.logs.mending import expect_seconds
@@ -70,8 +70,8 @@ def even_stamps(path: str | Path, stamps: FloatArray, even: FloatArray) -> Float
         span = float(np.ptp(stamps[there]))
         told = f"{(len(stamps) - 1) / span:.6g} Hz on average" if span > 0.0 else "no rate"
         raise InputError(
-            f"{path}: --rate: stamps in its time column are up to {farthest:.3g} s from even steps at that rate; expected at "
-            f"most {OFF:g} s. They tell {told}; without --rate they are taken as they are."
+            f"{path}: {arg.rate}: stamps in its time column are up to {farthest:.3g} s from even steps at that rate; expected "
+            f"at most {OFF:g} s. They tell {told}; without {arg.rate} they are taken as they are."
         )
     return even + middle
 
@@ -145,7 +145,7 @@ class Table(ABC):
         extra = [f"{quantity}_{joint}" for joint in have if joint not in joints]
         if missing and (have or not optional):
             strange = f"; {listing(extra)} have no q column of the same joint" if extra else ""
-            way = "; --rates positions takes all rates from the positions" if quantity == "dq" else ""
+            way = f"; {arg.rates('positions')} takes all rates from the positions" if quantity == "dq" else ""
             raise InputError(
                 f"{self.path}: the columns {listing(missing)} are missing{strange}{way}. `--map FILE.json` renames columns."
             )
@@ -210,13 +210,13 @@ class Table(ABC):
         if rate is not None:
             if not RATES[0] <= rate <= RATES[1]:  # NaN too
                 raise InputError(
-                    f"--rate: expected a positive number of Hz, {RATES[0]:g} to {RATES[1]:g}, found {rate}."
+                    f"{arg.rate}: expected a positive number of Hz, {RATES[0]:g} to {RATES[1]:g}, found {rate}."
                 )
             even = np.arange(self.rows, dtype=np.float64) / rate
             return even_stamps(self.path, self.column(names[0], gaps=gaps), even) if len(names) == 1 else even
         if len(names) != 1:
             found = "both columns time and t" if names else "no column time or t"
-            todo = "keep one" if names else f"{self._clock(gaps)}give the sampling rate with --rate HZ"
+            todo = "keep one" if names else f"{self._clock(gaps)}give the sampling rate with {arg.rate} HZ"
             raise InputError(f"{self.path} has {found}; {todo}.")
         return self.column(names[0], gaps=gaps)
 
@@ -232,7 +232,7 @@ class Table(ABC):
                 continue
             if len(steps) > 1 and (steps > 0.0).all() and (steps != 1.0).any():
                 renamed = json.dumps({name: "time"}, ensure_ascii=False)
-                return f"if it is {name}, --map FILE.json with {renamed} renames it; else "
+                return f"if it is {name}, {arg.columns} FILE.json with {renamed} renames it; else "
         return ""
 
     def bad(self, name: str, sample: int, expected: str = "a finite number") -> InputError:

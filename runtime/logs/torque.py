@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import hint
 
 __all__ = ["MEANINGS", "choose", "looks_like_torque"]
@@ -43,6 +43,6 @@ def choose(where: str, candidates: Sequence[str], wanted: str | None) -> str | N
     if len(candidates) > 1:
         lines = "".join(f"\n  {name}: {MEANINGS.get(name, UNKNOWN)}" for name in candidates)
         raise InputError(
-            f"{where} has {len(candidates)} signals that may be the torque; choose with --torque FIELD:{lines}"
+            f"{where} has {len(candidates)} signals that may be the torque; choose with {arg.torque} FIELD:{lines}"
         )
     return candidates[0] if candidates else None

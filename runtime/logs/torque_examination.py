@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy.optimize import nnls
 
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.logs.findings import Finding
 from diffpbd.runtime.logs.motion_examination import examine_motions, exchange
 from diffpbd.runtime.logs.processing import Samples
@@ -121,7 +122,7 @@ def _of_one_unit(robot: Robot, findings: list[Finding], gains: Mapping[str, floa
     told = [gains[joint] for joint in off]
     if len(off) < 2:
         return findings
-    drives = f"--drive-gain {','.join(f'{j}={1.0 / gains[j]:.4g}' for j in off)}"
+    drives = f"{arg.drive_gain} {','.join(f'{j}={1.0 / gains[j]:.4g}' for j in off)}"
     others = [finding for finding in findings if finding.kind != "gain"]
     if max(told) > ALIKE_GAINS * min(told):
         rest = [joint for joint in robot.joints if joint not in off]
@@ -130,7 +131,7 @@ def _of_one_unit(robot: Robot, findings: list[Finding], gains: Mapping[str, floa
             f"torques of {' and '.join(off)} are {' and '.join(f'{g:.3g}' for g in told)} times the description's: amperes, "
             "before gears, or masses far off?"
         )
-        return [*others, Finding("gain", "", message, f"{drives}{more or '; or --fit …,sensor.gain'}")]
+        return [*others, Finding("gain", "", message, drives + (more or f"; or {arg.fit} …,sensor.gain"))]
     factor = float(np.exp(np.mean(np.log(told))))
     unit = next((f" ({word})" for own, word in UNITS.items() if 1.0 / ALIKE_GAINS < factor / own < ALIKE_GAINS), "")
     exact = next((own for own in UNITS if 1.0 / ALIKE_GAINS < factor / own < ALIKE_GAINS), factor)
@@ -138,7 +139,7 @@ def _of_one_unit(robot: Robot, findings: list[Finding], gains: Mapping[str, floa
         f"torques of {' and '.join(off)} are {factor:.3g} times the description's{unit}, so probably all of this recording; "
         "or masses far off?"
     )
-    return [*others, Finding("gain", "", message, f"--scale tau={1.0 / exact:.6g}; where currents, {drives}")]
+    return [*others, Finding("gain", "", message, f"{arg.scale} tau={1.0 / exact:.6g}; where currents, {drives}")]
 
 
 def _signals(robot: Robot, parts: Sequence[Samples]) -> _Signals:
@@ -168,7 +169,7 @@ def _of_clocks(clocks: Mapping[str, Clock], alike: bool) -> Iterator[Finding]:
         )
         what = "its torque comes" if joint else "torques come"
         message = f"{what} {first} the motion at the start and {last} it at the end: a clock of its own?"
-        mend = f"--stretch tau{joint and '_'}{joint}={clock.factor:.5g}"
+        mend = f"{arg.stretch} tau{joint and '_'}{joint}={clock.factor:.5g}"
         yield Finding("clock", joint, message, mend, grave=True)
 
 
@@ -180,7 +181,7 @@ def _of_joint(
     turned = explained(-s.tau[:, k], s.u[:, k], s.dq[:, k], spring)
     if turned.left < ADVANTAGE * plain.left:
         figure = f"unexplained are {_percent((plain.left,))} of it as it stands and {_percent((turned.left,))} turned"
-        return [Finding("sign", name, f"its torque has the wrong sign: {figure}", f"--flip {name}", grave=True)]
+        return [Finding("sign", name, f"its torque has the wrong sign: {figure}", f"{arg.flip} {name}", grave=True)]
     found = []
     if plain.left < EXPLAINED and not sprung:
         shift, left = _shift(s, k)
@@ -190,7 +191,7 @@ def _of_joint(
             clocks[name] = clock
         elif abs(shift) > SHIFT and left < UNLIKELY_DROP * plain.left:
             way = "after" if shift > 0.0 else "before"
-            mend = f"--fit …,sensor.delay.{name}"
+            mend = f"{arg.fit} …,sensor.delay.{name}"
             found.append(Finding("shift", name, f"its torque comes {1e3 * abs(shift):.0f} ms {way} the motion", mend))
         if plain.share > SHARE and not 1.0 / GAIN <= plain.gain <= GAIN:
             message = (
@@ -198,7 +199,10 @@ def _of_joint(
             )
             found.append(
                 Finding(
-                    "gain", name, message, f"--drive-gain {name}={1.0 / plain.gain:.4g}, --fit …,sensor.gain.{name}"
+                    "gain",
+                    name,
+                    message,
+                    f"{arg.drive_gain} {name}={1.0 / plain.gain:.4g}, {arg.fit} …,sensor.gain.{name}",
                 )
             )
     return found

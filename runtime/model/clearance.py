@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.options import option
 from diffpbd.runtime.functions.function import as_array
 from diffpbd.runtime.model.robot import Robot
@@ -167,7 +167,7 @@ def distance_option(usual: float) -> Any:
 def least_distance(robot: Robot, asked: float | None, usual: float = 0.0) -> float | None:
     """The distance [m] to keep: what is `asked`, else `usual` of a robot that has distances between its links, else None."""
     if asked is not None:
-        _expect(robot, "--clearance")
+        _expect(robot, f"{arg.clearance}")
     return usual if asked is None and distances_of(robot, robot.alpha.defaults) is not None else asked
 
 

@@ -852,6 +852,159 @@ class JacKickedStep(Function):
         One more axis in front of an argument makes a batch; `threads` splits its rows.
         """
 
+class FourthOrderStepResult(NamedTuple):
+    p_next: FloatArray
+    """[rad (m where prismatic)] joints, base to tip"""
+    pd_next: FloatArray
+    """[rad/s (m/s where prismatic)] joints, base to tip"""
+
+class FourthOrderStep(Function):
+    def __call__(self, p: JointValues, pd: JointValues, u: JointValues, h: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> FourthOrderStepResult:
+        """Five joint_steps, the third backwards in time, by Suzuki's composition; no friction.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        pd: [rad/s (m/s where prismatic)] joints, base to tip
+        u: [N·m (N where prismatic)] joints, base to tip
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class JacFourthOrderStepResult(NamedTuple):
+    p_next: FloatArray
+    """[rad (m where prismatic)] joints, base to tip"""
+    pd_next: FloatArray
+    """[rad/s (m/s where prismatic)] joints, base to tip"""
+    dp_next_dp: FloatArray
+    """[p_next per p] rows: output, columns: input (matrices column by column)"""
+    dp_next_dpd: FloatArray
+    """[p_next per pd] rows: output, columns: input (matrices column by column)"""
+    dp_next_du: FloatArray
+    """[p_next per u] rows: output, columns: input (matrices column by column)"""
+    dpd_next_dp: FloatArray
+    """[pd_next per p] rows: output, columns: input (matrices column by column)"""
+    dpd_next_dpd: FloatArray
+    """[pd_next per pd] rows: output, columns: input (matrices column by column)"""
+    dpd_next_du: FloatArray
+    """[pd_next per u] rows: output, columns: input (matrices column by column)"""
+
+class JacFourthOrderStep(Function):
+    def __call__(self, p: JointValues, pd: JointValues, u: JointValues, h: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> JacFourthOrderStepResult:
+        """fourth_order_step and its Jacobian by everything but alpha.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        pd: [rad/s (m/s where prismatic)] joints, base to tip
+        u: [N·m (N where prismatic)] joints, base to tip
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class VjpFourthOrderStepResult(NamedTuple):
+    p_bar: FloatArray
+    """[derivative of a scalar by p] joints, base to tip"""
+    pd_bar: FloatArray
+    """[derivative of a scalar by pd] joints, base to tip"""
+    u_bar: FloatArray
+    """[derivative of a scalar by u] joints, base to tip"""
+    h_bar: Number
+    """[derivative of a scalar by h]"""
+    alpha_bar: FloatArray
+    """[derivative of a scalar by alpha]"""
+
+class VjpFourthOrderStep(Function):
+    @overload
+    def __call__(self, p: JointValues, pd: JointValues, u: JointValues, h: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, p_next_bar: npt.ArrayLike, pd_next_bar: npt.ArrayLike, threads: int = 1) -> VjpFourthOrderStepResult:
+        """Reverse derivative of fourth_order_step: seeds on the outputs, gradients by every input.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        pd: [rad/s (m/s where prismatic)] joints, base to tip
+        u: [N·m (N where prismatic)] joints, base to tip
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+        p_next_bar: [derivative of a scalar by p_next] joints, base to tip
+        pd_next_bar: [derivative of a scalar by pd_next] joints, base to tip
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+    @overload
+    def __call__(self, p: JointValues, pd: JointValues, u: JointValues, h: npt.ArrayLike | None, alpha: Alpha | None, p_next_bar: npt.ArrayLike, pd_next_bar: npt.ArrayLike, *, threads: int = 1) -> VjpFourthOrderStepResult:
+        """Reverse derivative of fourth_order_step: seeds on the outputs, gradients by every input.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        pd: [rad/s (m/s where prismatic)] joints, base to tip
+        u: [N·m (N where prismatic)] joints, base to tip
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+        p_next_bar: [derivative of a scalar by p_next] joints, base to tip
+        pd_next_bar: [derivative of a scalar by pd_next] joints, base to tip
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class FourthOrderRolloutResult(NamedTuple):
+    P: FloatArray
+    """[rad (m where prismatic)] joints, base to tip"""
+    PD: FloatArray
+    """[rad/s (m/s where prismatic)] joints, base to tip"""
+
+class FourthOrderRollout(Function):
+    def __call__(self, p0: JointValues, pd0: JointValues, U: npt.ArrayLike, h: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> FourthOrderRolloutResult:
+        """fourth_order_step repeated over the columns of U; P and PD hold the start and every step's end.
+
+        p0: [rad (m where prismatic)] joints, base to tip
+        pd0: [rad/s (m/s where prismatic)] joints, base to tip
+        U: [N·m (N where prismatic)] joints, base to tip
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class VjpFourthOrderRolloutResult(NamedTuple):
+    p0_bar: FloatArray
+    """[derivative of a scalar by p0] joints, base to tip"""
+    pd0_bar: FloatArray
+    """[derivative of a scalar by pd0] joints, base to tip"""
+    U_bar: FloatArray
+    """[derivative of a scalar by U] joints, base to tip"""
+    h_bar: Number
+    """[derivative of a scalar by h]"""
+    alpha_bar: FloatArray
+    """[derivative of a scalar by alpha]"""
+
+class VjpFourthOrderRollout(Function):
+    @overload
+    def __call__(self, p0: JointValues, pd0: JointValues, U: npt.ArrayLike, h: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, P_bar: npt.ArrayLike, PD_bar: npt.ArrayLike, threads: int = 1) -> VjpFourthOrderRolloutResult:
+        """Reverse derivative of fourth_order_rollout: seeds on the outputs, gradients by every input.
+
+        p0: [rad (m where prismatic)] joints, base to tip
+        pd0: [rad/s (m/s where prismatic)] joints, base to tip
+        U: [N·m (N where prismatic)] joints, base to tip
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+        P_bar: [derivative of a scalar by P] joints, base to tip
+        PD_bar: [derivative of a scalar by PD] joints, base to tip
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+    @overload
+    def __call__(self, p0: JointValues, pd0: JointValues, U: npt.ArrayLike, h: npt.ArrayLike | None, alpha: Alpha | None, P_bar: npt.ArrayLike, PD_bar: npt.ArrayLike, *, threads: int = 1) -> VjpFourthOrderRolloutResult:
+        """Reverse derivative of fourth_order_rollout: seeds on the outputs, gradients by every input.
+
+        p0: [rad (m where prismatic)] joints, base to tip
+        pd0: [rad/s (m/s where prismatic)] joints, base to tip
+        U: [N·m (N where prismatic)] joints, base to tip
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+        P_bar: [derivative of a scalar by P] joints, base to tip
+        PD_bar: [derivative of a scalar by PD] joints, base to tip
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
 class SixthOrderStepResult(NamedTuple):
     p_next: FloatArray
     """[rad (m where prismatic)] joints, base to tip"""
@@ -867,6 +1020,140 @@ class SixthOrderStep(Function):
         u: [N·m (N where prismatic)] joints, base to tip
         h: [s]
         alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class JacSixthOrderStepResult(NamedTuple):
+    p_next: FloatArray
+    """[rad (m where prismatic)] joints, base to tip"""
+    pd_next: FloatArray
+    """[rad/s (m/s where prismatic)] joints, base to tip"""
+    dp_next_dp: FloatArray
+    """[p_next per p] rows: output, columns: input (matrices column by column)"""
+    dp_next_dpd: FloatArray
+    """[p_next per pd] rows: output, columns: input (matrices column by column)"""
+    dp_next_du: FloatArray
+    """[p_next per u] rows: output, columns: input (matrices column by column)"""
+    dpd_next_dp: FloatArray
+    """[pd_next per p] rows: output, columns: input (matrices column by column)"""
+    dpd_next_dpd: FloatArray
+    """[pd_next per pd] rows: output, columns: input (matrices column by column)"""
+    dpd_next_du: FloatArray
+    """[pd_next per u] rows: output, columns: input (matrices column by column)"""
+
+class JacSixthOrderStep(Function):
+    def __call__(self, p: JointValues, pd: JointValues, u: JointValues, h: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> JacSixthOrderStepResult:
+        """sixth_order_step and its Jacobian by everything but alpha.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        pd: [rad/s (m/s where prismatic)] joints, base to tip
+        u: [N·m (N where prismatic)] joints, base to tip
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class VjpSixthOrderStepResult(NamedTuple):
+    p_bar: FloatArray
+    """[derivative of a scalar by p] joints, base to tip"""
+    pd_bar: FloatArray
+    """[derivative of a scalar by pd] joints, base to tip"""
+    u_bar: FloatArray
+    """[derivative of a scalar by u] joints, base to tip"""
+    h_bar: Number
+    """[derivative of a scalar by h]"""
+    alpha_bar: FloatArray
+    """[derivative of a scalar by alpha]"""
+
+class VjpSixthOrderStep(Function):
+    @overload
+    def __call__(self, p: JointValues, pd: JointValues, u: JointValues, h: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, p_next_bar: npt.ArrayLike, pd_next_bar: npt.ArrayLike, threads: int = 1) -> VjpSixthOrderStepResult:
+        """Reverse derivative of sixth_order_step: seeds on the outputs, gradients by every input.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        pd: [rad/s (m/s where prismatic)] joints, base to tip
+        u: [N·m (N where prismatic)] joints, base to tip
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+        p_next_bar: [derivative of a scalar by p_next] joints, base to tip
+        pd_next_bar: [derivative of a scalar by pd_next] joints, base to tip
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+    @overload
+    def __call__(self, p: JointValues, pd: JointValues, u: JointValues, h: npt.ArrayLike | None, alpha: Alpha | None, p_next_bar: npt.ArrayLike, pd_next_bar: npt.ArrayLike, *, threads: int = 1) -> VjpSixthOrderStepResult:
+        """Reverse derivative of sixth_order_step: seeds on the outputs, gradients by every input.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        pd: [rad/s (m/s where prismatic)] joints, base to tip
+        u: [N·m (N where prismatic)] joints, base to tip
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+        p_next_bar: [derivative of a scalar by p_next] joints, base to tip
+        pd_next_bar: [derivative of a scalar by pd_next] joints, base to tip
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class SixthOrderRolloutResult(NamedTuple):
+    P: FloatArray
+    """[rad (m where prismatic)] joints, base to tip"""
+    PD: FloatArray
+    """[rad/s (m/s where prismatic)] joints, base to tip"""
+
+class SixthOrderRollout(Function):
+    def __call__(self, p0: JointValues, pd0: JointValues, U: npt.ArrayLike, h: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> SixthOrderRolloutResult:
+        """sixth_order_step repeated over the columns of U; P and PD hold the start and every step's end.
+
+        p0: [rad (m where prismatic)] joints, base to tip
+        pd0: [rad/s (m/s where prismatic)] joints, base to tip
+        U: [N·m (N where prismatic)] joints, base to tip
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class VjpSixthOrderRolloutResult(NamedTuple):
+    p0_bar: FloatArray
+    """[derivative of a scalar by p0] joints, base to tip"""
+    pd0_bar: FloatArray
+    """[derivative of a scalar by pd0] joints, base to tip"""
+    U_bar: FloatArray
+    """[derivative of a scalar by U] joints, base to tip"""
+    h_bar: Number
+    """[derivative of a scalar by h]"""
+    alpha_bar: FloatArray
+    """[derivative of a scalar by alpha]"""
+
+class VjpSixthOrderRollout(Function):
+    @overload
+    def __call__(self, p0: JointValues, pd0: JointValues, U: npt.ArrayLike, h: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, P_bar: npt.ArrayLike, PD_bar: npt.ArrayLike, threads: int = 1) -> VjpSixthOrderRolloutResult:
+        """Reverse derivative of sixth_order_rollout: seeds on the outputs, gradients by every input.
+
+        p0: [rad (m where prismatic)] joints, base to tip
+        pd0: [rad/s (m/s where prismatic)] joints, base to tip
+        U: [N·m (N where prismatic)] joints, base to tip
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+        P_bar: [derivative of a scalar by P] joints, base to tip
+        PD_bar: [derivative of a scalar by PD] joints, base to tip
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+    @overload
+    def __call__(self, p0: JointValues, pd0: JointValues, U: npt.ArrayLike, h: npt.ArrayLike | None, alpha: Alpha | None, P_bar: npt.ArrayLike, PD_bar: npt.ArrayLike, *, threads: int = 1) -> VjpSixthOrderRolloutResult:
+        """Reverse derivative of sixth_order_rollout: seeds on the outputs, gradients by every input.
+
+        p0: [rad (m where prismatic)] joints, base to tip
+        pd0: [rad/s (m/s where prismatic)] joints, base to tip
+        U: [N·m (N where prismatic)] joints, base to tip
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+        P_bar: [derivative of a scalar by P] joints, base to tip
+        PD_bar: [derivative of a scalar by PD] joints, base to tip
 
         One more axis in front of an argument makes a batch; `threads` splits its rows.
         """
@@ -2448,8 +2735,35 @@ class RobotFunctions:
     jac_kicked_step: JacKickedStep
     """joint_step with a known impulse on the joints at its end, and its Jacobian by p, pd and u."""
 
+    fourth_order_step: FourthOrderStep
+    """Five joint_steps, the third backwards in time, by Suzuki's composition; no friction."""
+
+    jac_fourth_order_step: JacFourthOrderStep
+    """fourth_order_step and its Jacobian by everything but alpha."""
+
+    vjp_fourth_order_step: VjpFourthOrderStep
+    """Reverse derivative of fourth_order_step: seeds on the outputs, gradients by every input."""
+
+    fourth_order_rollout: FourthOrderRollout
+    """fourth_order_step repeated over the columns of U; P and PD hold the start and every step's end."""
+
+    vjp_fourth_order_rollout: VjpFourthOrderRollout
+    """Reverse derivative of fourth_order_rollout: seeds on the outputs, gradients by every input."""
+
     sixth_order_step: SixthOrderStep
     """joint_steps over h, h/2 and h/3, extrapolated to sixth order; no friction."""
+
+    jac_sixth_order_step: JacSixthOrderStep
+    """sixth_order_step and its Jacobian by everything but alpha."""
+
+    vjp_sixth_order_step: VjpSixthOrderStep
+    """Reverse derivative of sixth_order_step: seeds on the outputs, gradients by every input."""
+
+    sixth_order_rollout: SixthOrderRollout
+    """sixth_order_step repeated over the columns of U; P and PD hold the start and every step's end."""
+
+    vjp_sixth_order_rollout: VjpSixthOrderRollout
+    """Reverse derivative of sixth_order_rollout: seeds on the outputs, gradients by every input."""
 
     node_torque: NodeTorque
     """Torque from three poses: the discrete Euler-Lagrange equation at the middle one, sensor offset included."""

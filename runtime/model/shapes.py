@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.extras import missing
 from diffpbd.runtime.base.located import located
 from diffpbd.runtime.folder.manifest import Shape as Kept
@@ -81,18 +81,18 @@ def read_shapes(path: str | Path, robot: Robot) -> Shapes:
     try:
         import trimesh
     except ModuleNotFoundError:
-        raise missing("--meshes", "trimesh") from None
+        raise missing(f"{arg.meshes}", "trimesh") from None
     try:
         top = ET.parse(path).getroot()
     except (OSError, ET.ParseError) as error:
-        raise InputError(f"--meshes {path} cannot be read as a URDF: {error}.") from None
+        raise InputError(f"{arg.meshes} {path} cannot be read as a URDF: {error}.") from None
     joints = tuple(_joint(element) for element in top.iter("joint") if element.find("parent") is not None)
     names = {joint.name for joint in joints}
     lacking = [joint.name for joint in robot.manifest.robot.joints if joint.name not in names]
     own = [name for name in lacking if name not in robot.manifest.robot.base_freedoms]
     if own or not joints:
         raise InputError(
-            f"--meshes {path}: it has no joint {', '.join(own) or 'at all'}; {robot.name} is another robot."
+            f"{arg.meshes} {path}: it has no joint {', '.join(own) or 'at all'}; {robot.name} is another robot."
         )
     shapes: list[Shape] = []
     left_out: list[str] = []
@@ -105,7 +105,9 @@ def read_shapes(path: str | Path, robot: Robot) -> Shapes:
             if any(mesh is not None for _, mesh in meshes):
                 break
     if not shapes:
-        raise InputError(f"--meshes {path}: none of its shapes can be read ({', '.join(READ)}, box, cylinder, sphere).")
+        raise InputError(
+            f"{arg.meshes} {path}: none of its shapes can be read ({', '.join(READ)}, box, cylinder, sphere)."
+        )
     return Shapes(tuple(shapes), joints, robot.manifest.robot.base, tuple(dict.fromkeys(left_out)))
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy.typing as npt
 
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.model.clearance import distance_option
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
@@ -78,5 +78,5 @@ class MpcOptions:
             raise InputError(f"MPC: transition: expected a finite number of at least 0, found {self.transition:g}.")
         if self.clearance is None and (self.clearance_price is not None or self.clearance_hard):
             raise InputError(
-                "--clearance-price and --clearance-hard are of a distance; expected --clearance M with them."
+                f"{arg.clearance_price} and {arg.clearance_hard} are of a distance; expected {arg.clearance} M with them."
             )

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.base.fitting import expect
 from diffpbd.runtime.base.quaternions import PLACE
 from diffpbd.runtime.model.closed import Closed, driven
@@ -112,7 +112,7 @@ def closed_start(robot: Robot, start: FloatArray | None, alpha: FloatArray) -> F
     try:
         return np.asarray(robot.close_loops(pose, fixed, alpha), dtype=np.float64)
     except SolverError as error:
-        raise InputError(f"The start pose does not close the loops: {error} Give one that does by --q0.") from None
+        raise InputError(f"The start pose does not close the loops: {error} Give one that does by {arg.q0}.") from None
 
 
 def expect_motors(robot: Robot, goal: FloatArray) -> None:
@@ -122,7 +122,7 @@ def expect_motors(robot: Robot, goal: FloatArray) -> None:
     asked[:base] = False
     if asked.any():
         names = ", ".join(j for j, own in zip(robot.joints, asked, strict=True) if own)
-        raise InputError(f"--goal: {names} without a motor; give an object of goals of joints that have one.")
+        raise InputError(f"{arg.goal}: {names} without a motor; give an object of goals of joints that have one.")
 
 
 def arrived(robot: Robot, reference: GoalReference, within: float) -> Callable[[float, FloatArray, FloatArray], bool]:

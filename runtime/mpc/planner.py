@@ -16,6 +16,7 @@ from diffpbd.runtime.base.arrays import FloatArray, mixed
 from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.base.quaternions import expect_unit
 from diffpbd.runtime.base.results import Sent
+from diffpbd.runtime.functions.friction import refuse_memory
 from diffpbd.runtime.functions.function import as_array
 from diffpbd.runtime.model import closed as closed_loops
 from diffpbd.runtime.model.robot import Robot
@@ -88,6 +89,7 @@ class Mpc(Sent):
     ) -> None:
         """`weights`, `bounds` and the step `h` [s] are by default the paper's, the description's and the recipe's; `alpha` is a
         vector, or values by name."""
+        refuse_memory(robot.alpha.names, f"MPC of {robot.name}", "plan with the robot generated without it")
         n = robot.n
         step = robot.h if h is None else float(h)
         check_step(step)

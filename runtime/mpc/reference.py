@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.quaternions import PLACE, difference, of_rotation, product, rotation_vector, turn_between
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.mpc.profile import ACCELERATION, JERK, PROFILE, Along, Approach, along
@@ -173,7 +173,8 @@ class LogReference:
             name = self.joints[k] if self.joints else f"joint {k + 1}"
             raise InputError(
                 f"{name}: at 0 s the reference is at {self.q[0, k]:.4g}, {abs(self._offset[k]):.4g} away from the start pose's "
-                f"{q[k]:.4g}; expected at most {self.reach:g}. Start nearer, or let --bridge-jumps go there at --goal-speed."
+                f"{q[k]:.4g}; expected at most {self.reach:g}. Start nearer, or let {arg.bridge_jumps} go there at "
+                f"{arg.goal_speed}."
             )
 
     def at(self, time: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import Argument, InputError, arg
 from diffpbd.runtime.base.quaternions import PLACE, expect_unit, without_turn
 from diffpbd.runtime.logs.checked import read_whole
 from diffpbd.runtime.logs.recording import Reading, Recording
@@ -66,7 +66,7 @@ def read_reference(
     return way_of(robot, way.time, way.q, way.dq, speed, math.inf if bridge else REACH), tuple(notes)
 
 
-def check_goal(robot: Robot, goal: FloatArray, option: str = "--goal") -> None:
+def check_goal(robot: Robot, goal: FloatArray, option: str | Argument = arg.goal) -> None:
     """Refuses a goal (n_p,), or what else `option` gave, outside of a joint's limits; NaN: that joint stays."""
     floating = robot.manifest.robot.floating
     if floating:
@@ -80,11 +80,11 @@ def check_goal(robot: Robot, goal: FloatArray, option: str = "--goal") -> None:
             )
 
 
-def _check_turn(robot: Robot, goal: FloatArray, option: str) -> None:
+def _check_turn(robot: Robot, goal: FloatArray, option: str | Argument) -> None:
     """Refuses the turn of a base that is no unit quaternion, or a part of one."""
     given, names = ~np.isnan(goal[PLACE]), robot.positions[PLACE]
     if given.all():
-        expect_unit(option, "base", goal)
+        expect_unit(str(option), "base", goal)
     elif given.any():
         lacking = ", ".join(name for name, own in zip(names, given, strict=True) if not own)
         raise InputError(
@@ -106,12 +106,12 @@ def _whole(robot: Robot, r: Recording, speed: float, bridge: bool) -> tuple[_Way
         unit = robot.manifest.robot.joints[k].unit
         if not bridge:
             what = f"{robot.joints[k]} jumps by {change[k]:.4g} {unit} at {r.time[a]:.6g} s"
-            faults.append(f"{what} (--bridge-jumps goes there at the goal's speed)")
+            faults.append(f"{what} ({arg.bridge_jumps} goes there at the goal's speed)")
         takes = float(np.abs(change).max()) / speed
         if takes > MOST_BRIDGED * step:
             raise InputError(
                 f"{robot.joints[k]} jumps by {change[k]:.4g} {unit} at {r.time[a]:.6g} s, which takes {takes:.4g} s at "
-                f"--goal-speed {speed:g}; expected at most {MOST_BRIDGED * step:.4g} s. Take a higher --goal-speed."
+                f"{arg.goal_speed} {speed:g}; expected at most {MOST_BRIDGED * step:.4g} s. Take a higher {arg.goal_speed}."
             )
         inner = (np.arange(1, max(2, math.ceil(takes / step))) / max(2, math.ceil(takes / step)))[:, None]
         time.append(r.time[a - 1] + late + takes * inner[:, 0])

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorque, NetTorqueMap, ReachNetTorque, without_gravity
 from diffpbd.runtime.model.robot import Robot
@@ -23,6 +24,7 @@ __all__ = ["DURATION", "PHASES", "Experiment", "friction", "plot", "pushes", "ru
 
 PUSHES = ((5.0, 15.0, 5.0), (20.0, 30.0, 10.0))  # s, s, N·m: the paper's
 DURATION = 35.0  # s
+LARGEST = 1e3  # of a factor, and of friction in SI units
 HEADROOM = 0.18  # of a panel's height, for its legend
 PHASES = (
     ("to the goal", 0.0, 5.0), ("5 N·m", 5.0, 15.0), ("released", 15.0, 20.0), ("10 N·m", 20.0, 30.0),
@@ -39,11 +41,11 @@ class Experiment:
     goal: float = -0.45
     stiffness: float = 30.0
     damping: float = 0.01
-    scaling: float = 1.0
-    start: float = 0.0
-    goal_speed: float = 0.2
-    coulomb: float = 0.8
-    viscous: float = 0.7
+    scaling: float = option("Of the net torque.", 1.0, span=(0.0, LARGEST))
+    coulomb: float = option("Plant [N·m].", 0.8, span=(0.0, LARGEST))
+    viscous: float = option("Plant [N·m·s/rad].", 0.7, span=(0.0, LARGEST))
+    start: float = option("Angle at the start [rad].", 0.0, span=(-6.3, 6.3))
+    goal_speed: float = option("Of the reference on its way to the goal [rad/s].", 0.2, span=(0.0, 100.0), open=True)
     duration: float = DURATION
 
 

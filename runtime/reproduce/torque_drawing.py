@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.reproduce.torque_plots import plot_curves, plot_groups, plot_paths, plot_violins
@@ -29,12 +30,12 @@ DRAWN_SECONDS = 6.0
 class Files:
     """What is written: the table; torques over seconds and over the whole recording, errors, joint angles, the tip's path."""
 
-    out: str
-    plot: str
-    whole: str
-    violin: str
-    angles: str
-    path: str
+    out: str = option("Every number.", "torque_table.csv", metavar="FILE.csv")
+    plot: str = option("Torques by scheme over time.", "torque_joints.png", metavar="FILE.png")
+    whole: str = option("The descent over the whole recording.", "torque_whole.png", metavar="FILE.png")
+    violin: str = option("Torque errors by scheme.", "torque_violin.png", metavar="FILE.png")
+    angles: str = option("Joint angles under the torques.", "torque_angles.png", metavar="FILE.png")
+    path: str = option("The tip under windows of three steps.", "torque_path.png", metavar="FILE.png")
 
 
 def draw(robot: Robot, test: Samples, cells: Sequence[Cell], files: Files, full: bool = False) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.base.live import Watch
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.rows import write_rows
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
@@ -69,11 +70,17 @@ class Recordings:
 class Descending:
     """What the paper leaves open of its descent: stretch of the recording [s], solver of the sweeps, iterations from zero."""
 
-    seconds: float
-    solver: str = "gauss_seidel"
-    iterations: int = 120
-    full: bool = False
-    """Whether every scheme goes over the whole recording, not `LONG` alone."""
+    seconds: float = option(
+        "Stretch of the recording for the published descent; 0: leave it out.", 2.0, flag="--adam", span=(0.0, 1e7),
+        metavar="S",
+    )  # fmt: skip
+    solver: str = option(
+        "Sweeps of its steps.", "both", flag="--adam-solver", choices=("gauss_seidel", "jacobi", "both")
+    )
+    iterations: int = option(
+        "Its iterations from zero torque; the paper says 80 or 120.", 120, flag="--adam-iterations", span=(1, 1000)
+    )
+    full: bool = option("Every scheme of the descent over the whole recording: hours.", False)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-"""Steps of fourth and sixth order made of a robot's compiled steps and rollouts, with exact derivatives.
+"""Steps of fourth and sixth order with exact derivatives: compiled where `generate --functions` names them, else made here of a
+robot's compiled steps and rollouts.
 
 Each is a weighted sum of chains of steps over fractions of h from the same state; its Jacobian is that sum of the chains'.
 Torques are held during a step. Forces that take energy are refused: see `refuse_friction`. Compiled steps go forwards in time
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +30,10 @@ State: TypeAlias = tuple[FloatArray, FloatArray]
 Chain: TypeAlias = tuple[float, tuple[float, ...]]
 """Weight of a chain of steps in the result, and its steps as fractions of h."""
 
+COMPILED: Final = {4: "fourth_order", 6: "sixth_order"}
+"""How the names of each order's compiled functions begin."""
 SIXTH: Final = "sixth_order_step"
-"""The compiled step of sixth order, made where `generate --functions` names it."""
+"""A function that `generate --functions` names to have them all."""
 SUZUKI_S: Final = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
 SUZUKI_SUBSTEPS: Final = (SUZUKI_S, SUZUKI_S, 1.0 - 4.0 * SUZUKI_S, SUZUKI_S, SUZUKI_S)
 """Fourth-order composition of a symmetric second-order step (Suzuki 1990); the middle substep is negative."""
@@ -114,8 +117,8 @@ class Composed:
     ) -> State:
         """The state h later."""
         h, alpha = self._given(h, alpha)
-        if self.order == 6 and SIXTH in self.robot.functions:
-            end: State = self.robot.function(SIXTH)(p, pd, u, h, alpha)
+        if (compiled := self._compiled("{}_step")) is not None:
+            end: State = compiled(p, pd, u, h, alpha)
             return end
         start = np.asarray(p, float), np.asarray(pd, float)
         ends = [self._chain(start, u, h, alpha, fractions)[-1] for _, fractions in ORDERS[self.order]]
@@ -131,6 +134,8 @@ class Composed:
     ) -> StepJacobian:
         """The state h later, and its exact derivatives by p, pd and u."""
         h, alpha = self._given(h, alpha)
+        if (compiled := self._compiled("jac_{}_step")) is not None:
+            return StepJacobian(*compiled(p, pd, u, h, alpha))
         n, jac = self.robot.n, self.robot.function("jac_joint_step")
         ends, slopes = [], []
         for _, fractions in ORDERS[self.order]:
@@ -160,6 +165,10 @@ class Composed:
         alpha: FloatArray | None = None,
     ) -> State:
         """P and PD, (steps + 1, n) each, from the start on."""
+        if (compiled := self._compiled("{}_rollout")) is not None:
+            h, alpha = self._given(h, alpha)
+            found: State = compiled(p0, pd0, U, h, alpha)
+            return found
         torques = np.asarray(U, float)
         P, PD = np.empty((2, len(torques) + 1, self.robot.n))
         P[0], PD[0] = p0, pd0
@@ -174,6 +183,8 @@ class Composed:
         """The exact gradient of a loss along the trajectory P, PD that `rollout` gave, whose derivatives by them are P_bar and
         PD_bar (steps + 1, n)."""
         h, alpha = self._given(h, alpha)
+        if (compiled := self._compiled("vjp_{}_rollout")) is not None:
+            return Gradient(*compiled(P[0], PD[0], U, h, alpha, P_bar, PD_bar))
         torques = np.asarray(U, float)
         U_bar, h_bar, alpha_bar = np.zeros_like(torques), 0.0, np.zeros_like(alpha)
         p_bar, pd_bar = P_bar[-1], PD_bar[-1]
@@ -197,6 +208,11 @@ class Composed:
                 into += seed
             p_bar, pd_bar = into[0] + P_bar[k], into[1] + PD_bar[k]
         return Gradient(p_bar, pd_bar, U_bar, h_bar, alpha_bar)
+
+    def _compiled(self, name: str) -> Any:
+        """The compiled function of this name in the robot's folder, None where it has none."""
+        name = name.format(COMPILED.get(self.order, ""))
+        return self.robot.function(name) if name in self.robot.functions else None
 
     def _given(self, h: float | None, alpha: FloatArray | None) -> tuple[float, FloatArray]:
         alpha = self.robot.alpha.defaults if alpha is None else alpha

@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.base.live import Share
 from diffpbd.runtime.base.names import hint, listing
 from diffpbd.runtime.functions.function import as_array
 from diffpbd.runtime.functions.joint_values import JointValues, by_joint
 from diffpbd.runtime.logs.csv import Log, TorqueLog
 from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.simulate.memory import carried
 from diffpbd.runtime.simulate.orders import Composed, Order, refuse_friction
 from diffpbd.runtime.simulate.step_advice import advise, closing
 
@@ -210,15 +211,15 @@ def _start(robot: Robot, name: str, value: JointValues | None) -> FloatArray:
 
 
 def _step_count(duration: float, h: float) -> int:
-    for name, value in (("--duration", duration), ("--h", h)):
+    for name, value in ((f"{arg.duration}", duration), (f"{arg.h}", h)):
         if not (np.isfinite(value) and value > 0):
             raise InputError(f"{name}: expected a positive number of seconds, found {value:g}.")
     if h > duration * (1.0 + TIME_ROUNDING):
-        raise InputError(f"--h: expected a step within the duration of {duration:g} s, found {h:g} s.")
+        raise InputError(f"{arg.h}: expected a step within the duration of {duration:g} s, found {h:g} s.")
     steps = duration / h
     if steps > MAX_STEPS:  # maybe infinite
         raise InputError(
-            f"--duration: {duration:g} s in steps of {h:g} s: expected at most {MAX_STEPS} steps, found {steps:g}."
+            f"{arg.duration}: {duration:g} s in steps of {h:g} s: expected at most {MAX_STEPS} steps, found {steps:g}."
         )
     return max(1, round(steps))
 
@@ -227,12 +228,15 @@ def _check_covers(log: TorqueLog, end: float, h: float) -> None:
     span = float(log.time[-1] - log.time[0])
     period = span / (len(log.time) - 1) if len(log.time) > 1 else 0.0
     if span + max(period, h) < end:
-        raise InputError(f"The torque log spans {span:.6g} s, the simulation lasts {end:.6g} s; shorten --duration.")
+        raise InputError(
+            f"The torque log spans {span:.6g} s, the simulation lasts {end:.6g} s; shorten {arg.duration}."
+        )
 
 
 @dataclass
 class _JointMover:
-    """From a state (p, pd) to the next under a torque, by `joint_step` or what a higher order makes of it."""
+    """From a state (p, pd) to the next under a torque, by `joint_step` or what a higher order makes of it; `alpha` holds the
+    state of friction with memory."""
 
     robot: Robot
     h: float
@@ -242,6 +246,7 @@ class _JointMover:
     def __call__(self, p: FloatArray, pd: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
         step = self.robot.function("joint_step") if self.order == 2 else Composed(self.robot, self.order)
         end: tuple[FloatArray, FloatArray] = step(p, pd, u, self.h, self.alpha)
+        self.alpha = carried(self.robot, self.alpha, end[1], self.h)
         return end
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.base.live import UNWATCHED, Watch
 from diffpbd.runtime.base.names import hint
 from diffpbd.runtime.model.robot import Robot
@@ -94,11 +94,14 @@ def descend(
     step = f"step_paper_{solver}"
     for name in (step, f"vjp_{step}"):
         if name not in robot.functions:
-            why = robot.manifest.why_not(f"vjp_{step}") or f"Generate it with --integrator paper --solver {solver}."
+            why = (
+                robot.manifest.why_not(f"vjp_{step}")
+                or f"Generate it with {arg.integrator('paper')} {arg.solver(solver)}."
+            )
             if robot.manifest.robot.mimics:
                 names = ", ".join(m.name for m in robot.manifest.robot.mimics)
                 why = f"Generate it with `--hold` for {names}, which mimic others."
-            raise InputError(f"{robot.name} has no {name}, which --optimizer adam needs. {why}")
+            raise InputError(f"{robot.name} has no {name}, which {arg.optimizer('adam')} needs. {why}")
     if note := unlike_published(robot, solver):
         watch.say(note)
     return _Descents(robot, p, pd, h, lanes, alpha, step).run(watch)

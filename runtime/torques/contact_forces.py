@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import hint, listing
 from diffpbd.runtime.logs.csv import CsvTable
 from diffpbd.runtime.logs.processing import Samples
@@ -115,8 +115,8 @@ def check_forces(robot: Robot, q: FloatArray, alpha: FloatArray, forces: Forces 
     if near:
         raise InputError(
             f"{where}: {robot.name} touches something, and then motion alone does not tell its torques: forces are "
-            f"missing of {listing(near)}. A log has them as force_<contact>_x, _y, _z [N], on the sphere, world axes (--map "
-            "renames columns)."
+            f"missing of {listing(near)}. A log has them as force_<contact>_x, _y, _z [N], on the sphere, world axes "
+            f"({arg.columns} renames columns)."
         )
     if forces is None:
         return np.zeros((len(q), len(AXES), len(contacts)))

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.base.live import UNWATCHED, Watch
 from diffpbd.runtime.model import closed as closed_loops
 from diffpbd.runtime.model.robot import Robot
@@ -87,7 +87,7 @@ def check_motion(robot: Robot, q: FloatArray, dq: FloatArray, horizon: int, wher
             raise InputError(f"{where}: {name} has values that are not finite.")
     if len(q) < horizon + 1:
         raise InputError(
-            f"{where} has {len(q)} samples; a window of {horizon} steps needs {horizon + 1}. Choose a shorter --horizon."
+            f"{where} has {len(q)} samples; a window of {horizon} steps needs {horizon + 1}. Choose a shorter {arg.horizon}."
         )
 
 
@@ -128,7 +128,7 @@ def estimate(
         offset = np.where(closed.motors, offset, 0.0)
         if settings.optimizer == "adam":
             raise InputError(
-                f"--optimizer adam: {robot.name} has closed loops or joints without a motor; use gauss-newton."
+                f"{arg.optimizer('adam')}: {robot.name} has closed loops or joints without a motor; use gauss-newton."
             )
     touching = _touching(robot, settings, closed)
     if settings.loss == NODES:
@@ -154,8 +154,8 @@ def _expect_nodes(robot: Robot, settings: Settings) -> None:
         )
     if settings.loss != NODES:
         raise InputError(
-            f"--loss {settings.loss}: {robot.name} has a floating base, along which no windows are solved; use --loss nodes, "
-            "the torque at each sample from three poses."
+            f"{arg.loss(settings.loss)}: {robot.name} has a floating base, along which no windows are solved; use "
+            f"{arg.loss('nodes')}, the torque at each sample from three poses."
         )
 
 
@@ -175,8 +175,8 @@ def _touching(robot: Robot, settings: Settings, closed: closed_loops.Closed | No
         )
     if settings.loss != NODES:
         raise InputError(
-            f"--loss {settings.loss}: {robot.name} can touch something, and a window's torques cannot be told from the "
-            f"contacts'; --loss {NODES} takes these from columns of forces."
+            f"{arg.loss(settings.loss)}: {robot.name} can touch something, and a window's torques cannot be told from the "
+            f"contacts'; {arg.loss(NODES)} takes these from columns of forces."
         )
     return True
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.options import expect, option
 
 __all__ = ["FRICTIONS", "LOSSES", "NODES", "OPTIMIZERS", "STARTS", "Settings", "window_start"]
@@ -52,11 +52,11 @@ class Settings:
         expect(self)
         if self.loss == NODES and (self.weights is not None or self.horizon != 1 or self.carry):
             raise InputError(
-                "--loss nodes takes torques from three recorded poses, without a window: --weights, --horizon and --carry "
-                "have no meaning for it; leave them out."
+                f"{arg.loss('nodes')} takes torques from three recorded poses, without a window: {arg.weights}, {arg.horizon} "
+                f"and {arg.carry} have no meaning for it; leave them out."
             )
         if self.loss == NODES and (self.optimizer != OPTIMIZERS[0]):
-            raise InputError("--loss nodes is a formula, not a minimum: leave --optimizer out.")
+            raise InputError(f"{arg.loss('nodes')} is a formula, not a minimum: leave {arg.optimizer} out.")
         if self.weights is not None:
             _check_weights(self.weights)
 
@@ -73,19 +73,19 @@ def _weights(text: str) -> tuple[float, ...]:
     except ValueError:
         values = ()
     if len(values) != 3:
-        raise InputError(f"--weights: expected three numbers such as 1,0.02,0, found {text!r}.")
+        raise InputError(f"{arg.weights}: expected three numbers such as 1,0.02,0, found {text!r}.")
     return values
 
 
 def _check_weights(weights: Sequence[float]) -> None:
     if len(weights) != 3 or not all(0.0 <= w <= MOST_WEIGHT for w in weights):  # NaN too
         raise InputError(
-            f"--weights: expected three numbers from 0 to {MOST_WEIGHT:g} (of positions, of angular velocities, of torque "
+            f"{arg.weights}: expected three numbers from 0 to {MOST_WEIGHT:g} (of positions, of angular velocities, of torque "
             f"changes), found {', '.join(f'{w:g}' for w in weights)}."
         )
     if not (weights[0] or weights[1]):
         raise InputError(
-            "--weights: the weights of positions and of angular velocities are both zero, so no torque depends on the "
+            f"{arg.weights}: the weights of positions and of angular velocities are both zero, so no torque depends on the "
             "recording; give at least one of them."
         )
 

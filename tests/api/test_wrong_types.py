@@ -98,6 +98,7 @@ def test_no_wrong_type_ends_in_an_error_of_python(name: str, tmp_path: Path, mon
     (lambda: diffpbd.generate(URDF, tip=[3]), r"generate: tip: expected names, found \[3\]"),
     (lambda: diffpbd.identify(ROBOT, RUN, "friction", fixed={"a": "b"}), "fixed: a: expected a number, found 'b'"),
     (lambda: diffpbd.excite(ROBOT, np.zeros((2, 2))), r"duration: expected a number, found an array of shape \(2, 2\)"),
+    (lambda: diffpbd.Mpc(ROBOT, clearance=0.0), "^clearance: double_pendulum was generated without distances"),
     (lambda: diffpbd.Plant(noise=None), "Plant: noise: expected a number, found None"),
 ])  # fmt: skip
 def test_the_words_name_the_argument_and_the_type(call: Callable[[], Any], words: str) -> None:

@@ -30,11 +30,6 @@ def test_help_imports_no_command() -> None:
     assert out.splitlines()[-1] == "end"
 
 
-def test_wrong_usage_is_2() -> None:
-    result = CliRunner().invoke(cli.cli, ["nothing"])
-    assert result.exit_code == 2 and "No such command 'nothing'" in result.stderr
-
-
 @pytest.mark.parametrize(
     ("error", "code", "message"),
     [

@@ -97,35 +97,6 @@ def test_eval_gives_gradients_of_alpha_by_name(here: Path) -> None:
     assert len(result["U_bar"]) == 4
 
 
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        ({"p": [1, 2, 3]}, "'p': expected shape (2,)"),
-        ({"q": [1, 2]}, "in.json: gravity has no input 'q'"),
-        ({}, "'p' is missing"),
-        ([], "expected an object of inputs or a list"),
-        (3, "expected an object of inputs"),
-        ([{"p": [0, 0]}, {}], "entry 1 has the inputs"),
-        ({"p": [0, 0], "alpha": {"gravity.y": 0}}, "no parameter 'gravity.y'"),
-        ({"p": [0, "x"]}, "'p': expected numbers"),
-    ],
-)
-def test_eval_refusals(here: Path, data: Any, words: str) -> None:
-    Path("in.json").write_text(json.dumps(data), encoding="utf-8")
-    assert words in refused("eval", "twin", "gravity", "--json", "in.json")
-
-
-def test_eval_refuses_unreadable_files_and_functions(here: Path) -> None:
-    assert "none.json cannot be read" in refused("eval", "twin", "gravity", "--json", "none.json")
-    Path("in.json").write_text('{"p": [NaN, 0]}', encoding="utf-8")
-    assert "NaN is not a number" in refused("eval", "twin", "gravity", "--json", "in.json")
-    Path("in.json").write_text('{"p": [0, 0]}', encoding="utf-8")
-    assert "Did you mean gravity" in refused("eval", "twin", "gravty", "--json", "in.json")
-    out = ("--out", "none/out.json")
-    assert "cannot be written" in refused("eval", "twin", "gravity", "--json", "in.json", *out)
-    assert "Missing option '--json'" in refused("eval", "twin", "gravity", code=2)
-
-
 def test_simulate(here: Path, twin: Robot) -> None:
     text = done("simulate", "twin", "--duration", "2", "--q0", '{"a": 0.9}', "--dq0", "[1, 0]", "--out", "run.csv")
     assert "200 steps of 0.01 s by joint_step" in text and "% of the kinetic energy's range" in text
@@ -152,22 +123,3 @@ def test_simulate_in_maximal_coordinates_with_a_plot(here: Path) -> None:
     text = done("simulate", "twin", "--maximal", "--duration", "0.1", "--out", "run.csv", "--plot", "run.png")
     assert "by step" in text and "joint gaps: at most 1e-06" in text
     assert Path("run.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_simulate_refusals(here: Path) -> None:
-    out = ("--out", "run.csv")
-    assert "twin was generated without step_variational_jacobi; it has step." in refused(
-        "simulate", "twin", "--maximal", "--solver", "jacobi", *out
-    )
-    assert "add --maximal" in refused("simulate", "twin", "--solver", "jacobi", *out, code=2)
-    assert "--maximal" in refused("simulate", "twin", "--order", "4", "--maximal", *out, code=2)
-    assert "there is no joint 'c'" in refused("simulate", "twin", "--q0", '{"c": 1}', *out)
-    assert "a list of 1" in refused("simulate", "twin", "--q0", "[1]", *out)
-    assert "joint a: expected a number" in refused("simulate", "twin", "--q0", '["x", 1]', *out)
-    assert "--q0 is not JSON" in refused("simulate", "twin", "--q0", "[1,", *out)
-    Path("friction.json").write_text('{"friction.viscous.a": 1}', encoding="utf-8")
-    assert "Use order 2" in refused("simulate", "twin", "--order", "4", "--params", "friction.json", *out)
-    assert not Path("run.csv").exists()
-    Path("run.csv").write_text("kept", encoding="utf-8")
-    assert "none.csv cannot be read" in refused("simulate", "twin", "--torque", "none.csv", *out)
-    assert Path("run.csv").read_text(encoding="utf-8") == "kept"

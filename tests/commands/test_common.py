@@ -118,24 +118,14 @@ def test_a_file_of_options(desk: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "words"), [
-    ("horizn = 3", "`mpc` has no option 'horizn'. Did you mean horizon?"),
-    ("horizon = 'x'", "Invalid value for '--horizon'"),
-    ("horizon = 51", "51 is not in the range 1<=x<=50"),
-    ("horizon = 3.5", "Invalid value for '--horizon'"),
-    ("horizon = true", "horizon: expected HORIZON in words or numbers, found true"),
-    ("disturbance = 1", "disturbance: expected true or false, found 1"),
-    ("bounds = { u = 1979-05-27 }", "found a date"),
     ("horizon = ", "is not TOML"),
-    ("config = 'b.toml'", "no option 'config'"),
     (f"horizon = {'[' * 100_000}", "--config wrong.toml is nested too deep to be read."),
     (f"horizon.{'.'.join('a' * 3000)} = 1", "--config wrong.toml is nested too deep to be read."),
 ], ids=lambda value: value[:30])  # fmt: skip
-def test_a_wrong_file_of_options_is_refused(desk: Path, text: str, words: str) -> None:
+def test_a_file_of_options_that_cannot_be_read(desk: Path, text: str, words: str) -> None:
     Path("wrong.toml").write_text(text)
     done = run("mpc", *ROBOT, "--goal", "[0, 0]", "--out", "run.csv", "--config", "wrong.toml")
-    assert done.exit_code in (1, 2) and words in done.output
-    assert not Path("run.csv").exists()
-    assert "cannot be read" in run("mpc", *ROBOT, "--config", "none.toml").output
+    assert done.exit_code == 1 and words in done.output and not Path("run.csv").exists()
 
 
 def test_robots_are_found_from_anywhere(desk: Path) -> None:

@@ -114,42 +114,6 @@ def test_rates_that_come_late_are_said(tmp_path: Path) -> None:
     assert errors["positions"] < 0.1 * errors["recorded"]
 
 
-def spoilt(fault: str) -> str:
-    head = "time,q_shoulder,q_elbow,dq_shoulder,dq_elbow\n"
-    rows = [f"{k / 100},0,0,0,0\n" for k in range(12)]
-    if fault == "nan":
-        rows[5] = "0.05,0,nan,0,0\n"
-    if fault == "one":
-        rows = rows[:1]
-    if fault == "joints":
-        head = "time,q_a,q_b,dq_a,dq_b\n"
-    return head + "".join(rows)
-
-
-@pytest.mark.parametrize(
-    ("fault", "options", "words"),
-    [
-        ("nan", (), ["column q_elbow", "'nan'"]),
-        ("one", (), ["1 sample"]),
-        ("short", (), ["12 samples", "too short"]),
-        ("joints", (), ["no columns for the joints shoulder, elbow", "--map"]),
-        ("long horizon", ("--horizon", 12, "--cutoff", 0), ["12 samples", "needs 13"]),
-        ("weights", ("--weights", "1,-1,0"), ["--weights: expected three numbers from 0"]),
-        ("weights", ("--weights", "0,0,0"), ["both zero"]),
-        ("weights", ("--weights", "1,2"), ["such as 1,0.02,0"]),
-        ("nodes", ("--loss", "nodes", "--carry"), ["leave them out"]),
-    ],
-)
-def test_mistakes_are_one_message_and_nothing_is_written(
-    tmp_path: Path, fault: str, options: tuple[Any, ...], words: list[str]
-) -> None:
-    bad, out = tmp_path / "bad.csv", tmp_path / "out.csv"
-    bad.write_text(spoilt(fault))
-    code, text = run("estimate-torque", generated("double_pendulum"), bad, *options, "--out", out)
-    assert code == 1 and not out.exists() and text.startswith("Error: ") and text.count("\n") == 1, text
-    assert all(word in text for word in words), text
-
-
 @pytest.mark.thorough
 def test_the_table_of_schemes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On simulated recordings: every scheme is there, the identified model is right, the starts agree."""

@@ -68,41 +68,6 @@ def test_the_other_back_end(tmp_path: Path) -> None:
     assert code == 0 and "5 solved; solver: 5 solved" in text, text
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "text"),
-    [
-        ((), 2, "Expected one of --reference"), (("--goal", "[1]"), 1, "list of 2 numbers"),
-        (("--goal", '{"wrist": 1}'), 1, "no joint 'wrist'"), (("--goal", "[0, 0]", "--duration", 0.001), 1, "0 ticks"),
-        (("--goal", "[0, 0]", "--backend", "structured"), 2, "'structured' is not one of 'embedded', 'ipopt'"),
-        (("--goal", "[0, 0]", "--duration", -1), 2, "--duration"), (("--goal", "[0, 0]", "--h", 0), 2, "--h"),
-        (("--goal", "[0, 0]", "--weights", '{"x": 1}'), 1, "--weights: expected an object"),
-        (("--goal", "[0, 0]", "--weights", '{"p": "a"}'), 1, "--weights: p: expected"),
-        (("--goal", "[0, 0]", "--weights", '{"p": -1}'), 1, "weight p"),
-        (("--goal", "[0, 0]", "--bounds", '{"u": [1, 2, 3]}'), 1, "--bounds: u"),
-        (("--goal", "[0, 0]", "--bounds", '{"u": [1]}'), 1, "--bounds: u"),
-        (("--goal", "[0, 0]", "--bridge-jumps"), 2, "expected --reference"),
-        (("--goal", "[0, 0]", "--bounds", '{"u": -3}'), 1, "u_lower must be below"),
-        (("--goal", "[0, 0]", "--goal-speed", 0), 2, "--goal-speed"),
-        (("--reference", "nowhere.csv"), 1, "nowhere.csv"), (("--goal", "[0, 0]", "--horizon", 51), 2, "51"),
-        (("--goal", "[0, 0]", "--time-limit", 0), 2, "--time-limit"),
-    ],
-)  # fmt: skip
-def test_bad_input(tmp_path: Path, words: tuple[object, ...], code: int, text: str) -> None:
-    found, output = run(*words, "--out", tmp_path / "run.csv")
-    assert found == code and text in output, output
-    assert "Traceback" not in output and not (tmp_path / "run.csv").exists()
-
-
-@pytest.mark.parametrize(
-    "words",
-    [("--degrees",), ("--time-unit", "ms"), ("--no-unwrap",), ("--scale", "q=2"), ("--accept", "all"), ("--flip", "elbow"),
-     ("--drive-gain", "2")],
-)  # fmt: skip
-def test_words_about_a_log_need_one(tmp_path: Path, words: tuple[str, ...]) -> None:
-    code, output = run("--goal", "[0, 0]", *words, "--out", tmp_path / "run.csv")
-    assert code == 2 and f"{words[0].replace('--no-', '--')} is about a log; expected --reference" in output, output
-
-
 def test_a_start_outside_of_the_limits_is_refused(tmp_path: Path) -> None:
     joint = load(generated("double_pendulum")).manifest.robot.joints[1]
     assert joint.upper is not None

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import click
-import pytest
-from click.testing import CliRunner
 
 from diffpbd.runtime import cli
 from diffpbd.runtime.commands.numbers import Real
@@ -38,21 +36,3 @@ def test_every_number_has_both_ends() -> None:
             assert isinstance(kind, (Real, click.IntRange)), (name, option.opts)
             assert kind.min is not None and kind.max is not None, (name, option.opts)
     assert seen == CHECKED_LATER
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("generate", "x", "--sweeps", "1001"), "1<=x<=1000"),
-        (("reproduce", "convergence", "--sweeps", "1000000000"), "1<=x<=1000"),
-        (("mpc", "x", "--out", "a", "--goal-speed", "nan"), "nan is not a finite number"),
-        (("run", "x", "--duration", "inf"), "0.0<x<=10000000.0"),
-        (("run", "x", "--torque-share", "nan"), "nan is not a finite number"),
-        (("run", "x", "--view-port", "65536"), "0<=x<=65535"),
-        (("sim-baxter", "--port", "-1"), "0<=x<=65535"),
-        (("identify", "x", "a.csv", "--fit", "friction", "--jobs", "100000"), "1<=x<=1000"),
-    ],
-)
-def test_beyond_them_is_wrong_usage(words: tuple[str, ...], message: str) -> None:
-    result = CliRunner().invoke(cli.cli, words)
-    assert result.exit_code == 2 and words[-2] in result.stderr and message in result.stderr, result.stderr

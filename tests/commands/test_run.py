@@ -50,14 +50,6 @@ def test_what_a_replay_does_not_use(tmp_path: Path) -> None:
     assert "not used" not in run(generated("baxter_bare"), *words)[1]
 
 
-@pytest.mark.parametrize(
-    "words", [("--degrees",), ("--time-unit", "ms"), ("--flip", "left_s0"), ("--map", "x.json"), ("--bridge-jumps",)]
-)
-def test_words_about_a_log_need_one(words: tuple[str, ...]) -> None:
-    code, output = run(generated("baxter_bare"), *words)
-    assert code == 2 and "expected --reference LOG with it" in output, output
-
-
 def test_a_reference_in_degrees(tmp_path: Path) -> None:
     joints = load(generated("baxter_bare")).joints
     log = tmp_path / "log.csv"
@@ -82,49 +74,3 @@ def test_the_recipes_table_is_the_default(tmp_path: Path) -> None:
     lower = configuration(high, *goal, "--table", -0.3)
     assert lower.table == -0.3
     lower.check_goals(load(high))
-
-
-@pytest.mark.parametrize(
-    "law, words, said",
-    [
-        ("gravity", ("--damping", '{"left_e0": -0.1}'), "--damping: left_e0: expected from 0 to 1000 N·m·s/rad"),
-        ("gravity", ("--damping", '{"left_w2": 301}'), "--damping: left_w2: expected from 0 to 300 N·m·s/rad"),
-        ("impedance", ("--stiffness", '{"left_s1": 1e308}'), "--stiffness: left_s1: expected from 0 to 5000 N·m/rad"),
-        ("impedance", ("--goal-speed", 5), "--goal-speed: expected above 0 to 4 rad/s"),
-        ("cartesian", ("--tip-stiffness", "[200, 200, 200, 5, 0, 5]"), "--tip-stiffness: number 5: expected above 0 to 300"),
-        ("cartesian", ("--tip-offset", "[0, 0, 3]"), "--tip-offset: number 3: expected from -2 to 2 m"),
-        ("mpc", ("--weights", '{"du": -1}'), "--weights: du: expected from 0 to 1e+09"),
-    ],
-)  # fmt: skip
-def test_options_of_laws_have_both_ends(law: str, words: tuple[object, ...], said: str) -> None:
-    code, output = run(generated("baxter_bare"), "--controller", law, *words)
-    found = " ".join(output.split())
-    assert code == 1 and said in found and "Give a number in that range." in found, output
-
-
-@pytest.mark.parametrize(
-    "options",
-    [("--transport", "replay"), ("--from", "x.bag"), ("--torque-share", 2), ("--plot", "x.png")],
-    ids=lambda o: o[0],
-)
-def test_wrong_usage(options: tuple[object, ...]) -> None:
-    result = CliRunner().invoke(cli, ["run", str(Path(__file__).parent), *map(str, options)])
-    assert result.exit_code in (1, 2) and isinstance(result.exception, (SystemExit, InputError))
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (("--controller", "cartesian", "--tip-offset", "[0, 0]"), "expected a list of 3 numbers"),
-        (("--controller", "cartesian", "--tip-stiffness", "[1, 1, 1, 1, 1, true]"), "expected a list of 6 numbers"),
-        (("--controller", "impedance", "--net-torque-map", "nowhere.json"), "nowhere.json"),
-        (("--controller", "impedance", "--net-torque-map", "wrong.json"), "not a net torque map"),
-    ],
-)
-def test_what_is_wrong_with_a_law_is_told_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple, told: str
-) -> None:
-    (tmp_path / "wrong.json").write_text("{}")
-    monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(command, [str(generated("baxter_bare")), *options, "--transport", "simulated"])
-    assert isinstance(done.exception, InputError) and told in str(done.exception)

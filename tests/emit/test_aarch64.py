@@ -18,10 +18,13 @@ from diffpbd.runtime.folder.manifest import Argument, Function
 
 COMPILER, EMULATOR = "aarch64-linux-gnu-gcc", "qemu-aarch64"
 ROBOTS = {
-    "double_pendulum": ("joint_step", "jac_joint_step", "vjp_joint_step", "forward_dynamics", "gravity"),
+    "double_pendulum": (
+        "joint_step", "jac_joint_step", "vjp_joint_step", "forward_dynamics", "gravity", "jac_sixth_order_step",
+        "vjp_fourth_order_step",
+    ),
     "thrown_box": ("joint_step", "jac_joint_step"),
     "prismatic_skew": ("joint_step", "jac_joint_step", "inverse_dynamics"),
-}
+}  # fmt: skip
 ROWS = 21
 """No multiple of the lanes."""
 PORTABLE = "-DDIFFPBD_PORTABLE"
@@ -163,7 +166,8 @@ def built(robot: Robot, folder: Path, text: str, command: list[str], *defined: s
     ("name", "optimised"), [("double_pendulum", "-O2"), ("prismatic_skew", "-O0"), ("thrown_box", "-O2")]
 )
 def test_the_same_bits_as_on_this_processor(name: str, optimised: str, tmp_path: Path) -> None:
-    robot = box() if name == "thrown_box" else load(generated(name, functions=("default",), variants=()))
+    functions = ("default", *(("sixth_order_step",) if name == "double_pendulum" else ()))
+    robot = box() if name == "thrown_box" else load(generated(name, functions=functions, variants=()))
     text = program(robot, ROBOTS[name])
     given = np.concatenate([np.concatenate(arguments(robot, function)) for function in ROBOTS[name]]).tobytes()
     here = built(robot, tmp_path / "here", text, ["cc", "-O1"], PORTABLE)

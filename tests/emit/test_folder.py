@@ -164,7 +164,7 @@ def taken(robot: Robot, f: BoundFunction) -> np.ndarray:
     alpha = loaded_alpha(robot.alpha)
     if f.name.startswith(("step", "vjp_step")):
         alpha[list(robot.alpha.indices("rotor_inertia"))] = 0.0
-    if f.name == "sixth_order_step":
+    if "_order_" in f.name:
         alpha[[k for k, name in enumerate(robot.alpha.names) if name.startswith("friction.")]] = 0.0
     return alpha
 

@@ -253,6 +253,28 @@ def test_trajectories_are_the_same(on_path: Robot, friction: dict[str, float], r
             np.testing.assert_allclose(found, want, rtol=1e-8, atol=1e-9 * max(1.0, np.abs(want).max()))
 
 
+def test_derivatives_of_higher_order_are_the_same(on_path: Robot) -> None:
+    path, rng = on_path.instructions, np.random.default_rng(11)
+    for row in range(8):
+        p, pd, u = rng.uniform(-1, 1, (3, 2))
+        U, seeds = rng.uniform(-1, 1, (4, 2)), rng.normal(size=(2, 5, 2))
+        for order in ("fourth_order", "sixth_order"):
+            both = []
+            for name in (PORTABLE, path):
+                on_path.choose_instructions(name)
+                both.append(
+                    [
+                        *on_path.function(f"jac_{order}_step")(p, pd, u, 0.01),
+                        *on_path.function(f"{order}_rollout")(p, pd, U, 0.01),
+                        *on_path.function(f"vjp_{order}_rollout")(p, pd, U, 0.01, None, *seeds),
+                    ]
+                )
+            for want, found in zip(*both, strict=True):
+                np.testing.assert_allclose(
+                    found, want, rtol=1e-8, atol=1e-9 * max(1.0, np.abs(want).max()), err_msg=f"{row}"
+                )
+
+
 def test_the_step_of_sixth_order_is_the_same(on_path: Robot) -> None:
     """Its chains stand side by side where vectors are; a long step wants Newton twice, an angle may be out of their range."""
     path, rng = on_path.instructions, np.random.default_rng(10)

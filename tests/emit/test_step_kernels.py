@@ -83,3 +83,33 @@ def test_rolled_text_is_compact(tmp_path: Path) -> None:
         recipe, robot = resolve(str(path))
         sizes.append(sum(map(len, step_kernels(build(robot, recipe)).texts)))
     assert sizes[1] < 1.6 * sizes[0]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("n", "deeper"), [(10, False), (14, True)])
+def test_the_forms_are_exchanged_where_their_jacobians_cost_the_same(
+    n: int, deeper: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On either side of `DENSE_DEPTH`, the sweeps counted by vectors of so many columns."""
+    from benchmarks.scale import chain
+    from diffpbd.codegen.description.resolve import resolve
+    from diffpbd.codegen.graph.model import build
+    from diffpbd.codegen.joint_space.tree_jacobian import COLUMNS, SWEPT
+    from diffpbd.codegen.program import store, tree
+
+    assert (n > tree.DENSE_DEPTH) is deeper
+    path = tmp_path / f"chain{n}.urdf"
+    path.write_text(chain(n))
+    recipe, robot = resolve(str(path))
+    cost = {}
+    for depth in (0, n):
+        monkeypatch.setattr(tree, "DENSE_DEPTH", depth)
+        store.forget()
+        counted = step_kernels(build(robot, recipe), by_alpha=False).operations
+        if depth == 0:
+            swept = SWEPT * n * 3 * -(-n // COLUMNS)
+            cost["deep"] = counted["joints"] + counted["tree_jacobian"] - (COLUMNS - 1) * swept
+        else:
+            cost["dense"] = counted["jacobian"]
+    store.forget()
+    assert (cost["deep"] < cost["dense"]) is deeper

@@ -35,7 +35,8 @@ MIMIC = '<limit effort="1" velocity="1"/><mimic joint="ja" multiplier="2"/>'
 POINT = '<inertial><mass value="1"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>'
 FORWARD = {"forward_dynamics", "jac_forward_dynamics", "jac_alpha_forward_dynamics", "vjp_forward_dynamics"}
 IN_C = {"joint_step", "kicked_step", "node_torque", "rollout", "trajectory", "estimate_torque", "mpc"}
-STEPS = IN_C | {"jac_alpha_joint_step", "joint_step_unrolled", "sixth_order_step"}
+ORDERS = {f"{order}_order_{kind}" for order in ("fourth", "sixth") for kind in ("step", "rollout")}
+STEPS = IN_C | ORDERS | {"jac_alpha_joint_step", "joint_step_unrolled"}
 MAXIMAL = {"step", "rollout_step", "vjp_step", "vjp_rollout_step", "momentum_residual", "state_residual"}
 DEMANDED = {name for group in GROUPS if group.made == ON_DEMAND for name in group.functions}
 
@@ -59,7 +60,7 @@ CASES = {
     "massive": (pair(POINT.replace("<mass", '<origin xyz="1 0 0"/><mass')), MAXIMAL, "own: b (joint jb)"),
     "short": (
         robot(link("l0"), *(link(f"l{k}") + joint(f"j{k}", f"l{k - 1}", f"l{k}") for k in range(1, 14))),
-        {"torque_terms", "torque_coefficients", "sixth_order_step"},
+        {"torque_terms", "torque_coefficients", *ORDERS},
         "a path of 13 joints",
     ),
 }
@@ -69,7 +70,7 @@ def test_loops_and_passive_joints_leave_out_what_does_not_know_them(tmp_path: Pa
     recipe = find_recipe(str(four_bar().write(tmp_path, "made")), **EVERY)
     found_model = build(read_robot(recipe), recipe)
     found = capabilities(found_model)
-    unknown = {"ik", "joint_step_unrolled", "sixth_order_step", "momentum_residual", "state_residual"}
+    unknown = {"ik", "joint_step_unrolled", *ORDERS, "momentum_residual", "state_residual"}
     others = [variant for variant in DEFAULT_SWEEPS if variant != "variational_direct"]
     assert set(found.left_out) == {*unknown, *(f"{name}_{k}" for name in ("step", "vjp_step") for k in others)}
     assert found.left_out["momentum_residual"] == "closed loops: four_bar"

@@ -92,9 +92,7 @@ def test_p46_stays_physical_with_a_warning(shared: Path, tmp_path: Path, slow: P
         square = p["com.bob.x"] ** 2 + p["com.bob.z"] ** 2
         assert p["inertia.bob.yy"] > 0.0 and p["inertia.bob.yy"] + MASS * square >= MASS * square > 0.0
         assert words in text and data["status"] == "Solve_Succeeded"
-    assert (
-        data["parameters"]["inertia.bob.yy"]["std"] is None and "inertia.bob.yy" in data["rejected"]
-    )  # or is above 0.05
+    assert data["parameters"]["inertia.bob.yy"]["std"] > 0.05 and not data.get("rejected")  # nothing is missing
 
 
 def test_p47_two_starts_one_answer(shared: Path, tmp_path: Path, slow: Path) -> None:

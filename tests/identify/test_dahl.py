@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,9 @@ from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.identify import Identification, Settings, dahl, identify
 from diffpbd.runtime.identify.design import turned
 from diffpbd.runtime.identify.friction_choice import triangle
+from diffpbd.runtime.identify.selection import Selection
+from diffpbd.runtime.identify.solving import Question
+from diffpbd.runtime.identify.standin import with_friction
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 
 ARM = Arm.of(3)
@@ -72,6 +76,39 @@ def test_an_arm_with_memory(robot: Robot) -> None:
     withheld = [e for e in own.estimates if e.name.startswith(("friction.coulomb", "friction.viscous"))]
     assert all(e.std is None and e.rejected for e in withheld)
     assert json.loads(own.to_json())["presliding"] == dict(own.presliding)
+    assert {f"friction.way.{j}": way for j, way in own.presliding.items()}.items() <= own.parameters.items()
+    assert own.generate == "diffpbd generate turning --friction-law dahl"
+
+
+def test_to_a_robot_that_steps_with_it(robot: Robot, tmp_path: Path) -> None:
+    """What was found, in the robot that the command makes: its torques along a recording are those of the fit; joints without
+    memory have no way, and another law of friction stays in the way."""
+    run, held = recorded("hysteresis"), recorded("hysteresis", 1)[:1]
+    found = fitted(robot, run, "dahl", validate=held)
+    (tmp_path / "turning.urdf").write_text(ARM.urdf)
+    remembering = load(
+        generated(str(tmp_path / "turning.urdf"), friction_law=["dahl"], functions=("joint_step", "inverse_dynamics"))
+    )
+    (tmp_path / "params.json").write_text(found.to_json())
+    alpha = remembering.alpha.vector(str(tmp_path / "params.json"))
+    rows = np.tile(alpha, (len(held[0].q), 1))
+    for joint, at in zip(robot.joints, remembering.alpha.indices("friction.deflection"), strict=True):
+        state = held[0].smooth(turned(held[0].q[:, robot.joints.index(joint)], [found.presliding[joint]]))
+        rows[:, at] = np.clip(state[:, 0], -1.0, 1.0)
+    left = held[0].tau - remembering.inverse_dynamics(held[0].q, held[0].dq, held[0].ddq, rows)
+    assert found.validate is not None
+    for j, joint in enumerate(robot.joints):
+        assert np.sqrt(np.mean(left[:, j] ** 2)) == pytest.approx(
+            found.validate.rmse[joint], rel=0.2
+        )  # of 1 N·m and more
+    question = Question(robot, Selection(()), robot.alpha.defaults, 0.0, False, presliding=(0.02, 0.0, 0.0))
+    own = dahl.handed_over(question, found)
+    assert [e.value for e in own.estimates[-3:]] == [0.02, 0.0, 0.0]
+    asymmetric = with_friction(robot, ["asymmetric"])
+    refused = dahl.handed_over(replace(question, robot=asymmetric), found)
+    assert (
+        refused.generate == found.generate and "stands alone, and turning was generated with asymm" in refused.notes[-1]
+    )
 
 
 @pytest.mark.parametrize("scenario", ["healthy", pytest.param("stribeck", marks=pytest.mark.thorough)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +94,18 @@ def test_a_sound_baxter_has_no_gains(shared: Path) -> None:
     said = hints(identify(robot, train, ["friction", "spring"]))
     assert not [text for text in said if "gain of" in text.split("(")[0] or "sensor.gain" in text], said
     assert any("Try inertials" in text for text in said), said
+
+
+@pytest.mark.parametrize(("there", "named"), [(1.0, True), (0.0, False)])
+def test_what_holds_at_some_positions_alone_is_not_named(arm: Robot, there: float, named: bool) -> None:
+    """An offset of the elbow's torque, everywhere or not in the upper third of its positions, where it would be wrong."""
+    runs = []
+    for s in recorded(arm, {}):
+        upper = np.quantile(s.q[:, 1], 2.0 / 3.0)
+        more = 0.3 * np.where(s.q[:, 1] > upper, there, 1.0)
+        runs.append(replace(s, tau=s.tau + np.column_stack([0.0 * more, more])))
+    said = hints(identify(arm, runs, ["friction.coulomb", "friction.viscous"]))
+    assert any("its sensor had an offset of" in text for text in said) is named, said
 
 
 FOLDS, COUNT = 6, 100.0

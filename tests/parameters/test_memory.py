@@ -8,13 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from support.described import Described
 from support.numeric import Array
 from support.properties import Scene, properties_of
 from support.robots import generated
-from support.sled import MASS, description, sled
+from support.rolled import rolled_step, run_rolled
+from support.sled import MASS, URDF, description, sled
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.identify import identify
+from diffpbd.runtime.mpc.planner import Mpc
+from diffpbd.runtime.simulate.memory import Motion, Remembering
+from diffpbd.runtime.simulate.simulation import simulate
 
 H = 0.002
 FUNCTIONS = ("joint_step", "jac_alpha_joint_step", "forward_dynamics", "torque_terms")
@@ -240,7 +246,92 @@ def test_what_knows_no_memory_is_left_out_by_name(arm: Robot, tmp_path: Path) ->
         arm.alpha.vector({"friction.deflection.rail": 1.1})
 
 
+def test_a_simulation_carries_the_deflection(arm: Robot) -> None:
+    """From that of alpha, which stays as it is."""
+    h, pushes = 5e-3, 3.0 * np.sin(np.arange(60))
+    entries = friction(RAIL)
+    alpha = arm.alpha.vector(entries)
+    before = alpha.copy()
+    run = simulate(arm, duration=60 * h, h=h, torque=np.column_stack([pushes, 0.0 * pushes]), alpha=alpha)
+    p, pd, _ = moved(arm, entries, pushes, h)
+    np.testing.assert_array_equal(run.q[1:, 0], p)
+    np.testing.assert_array_equal(run.dq[1:, 0], pd)
+    np.testing.assert_array_equal(alpha, before)
+
+
+def test_the_gradient_of_a_rollout(arm: Robot) -> None:
+    """By start, first deflection, torques, h and friction, through a reversal, against differences; nodes are the steps'."""
+    rng, steps, h = np.random.default_rng(4), 30, 5e-3
+    alpha = arm.alpha.vector(friction((4.0, 1.5, 0.02, 0.01, 0.3), HUB) | OFF_AXIS)
+    p, pd, U = np.array([0.1, 0.4]), np.array([0.2, -0.3]), rng.normal(size=(steps, 2)) * np.array([20.0, 1.0])
+    U[steps // 2 :] -= np.array([30.0, -1.5])
+    along = Remembering(arm)
+    motion, bars = along.rollout(p, pd, U, h, alpha), Motion(*rng.normal(size=(3, steps + 1, 2)))
+    assert np.ptp(np.sign(motion.PD[:, 0])) == 2.0
+
+    def loss(p: Array, pd: Array, U: Array, h: float, alpha: Array) -> float:
+        return float(sum(np.sum(a * b) for a, b in zip(along.rollout(p, pd, U, h, alpha), bars, strict=True)))
+
+    found = along.vjp_rollout(motion, U, bars, h, alpha)
+
+    def slope(k: int, direction: Array, size: float) -> float:
+        ends = []
+        for side in (1.0, -1.0):
+            given: list[Array] = [p, pd, U, h, alpha]
+            given[k] = given[k] + side * size * direction
+            ends.append(loss(*given))
+        return (ends[0] - ends[1]) / (2.0 * size)
+
+    for k, bar in enumerate((found.p0_bar, found.pd0_bar, found.U_bar)):
+        direction = rng.normal(size=bar.shape)
+        assert slope(k, direction, 1e-7) == pytest.approx(np.sum(bar * direction), rel=2e-5)
+    assert slope(3, np.array(1.0), 1e-9) == pytest.approx(found.h_bar, rel=1e-4)
+    for kind in KINDS:
+        direction = np.zeros(len(alpha))
+        direction[list(arm.alpha.indices(f"friction.{kind}"))] = 1.0
+        assert slope(4, direction, 1e-7) == pytest.approx(found.alpha_bar @ direction, rel=1e-4, abs=1e-5), kind
+
+
+def test_what_would_not_carry_it_is_refused(arm: Robot) -> None:
+    with pytest.raises(InputError, match=r"MPC of sled: friction of rail, hub has memory .*--friction-law dahl"):
+        Mpc(arm, 5)
+    with pytest.raises(InputError, match=r"Identification of sled: .*by .*dahl.*, whose params.json"):
+        identify(arm, [None], ["friction"])  # type: ignore[list-item]
+
+
 def test_the_sled_without_memory_has_none(tmp_path: Path) -> None:
     plain = sled(tmp_path)
     assert "deflection_next" not in plain.functions
     assert not any(name.startswith("friction.way") for name in plain.alpha.names)
+
+
+@pytest.mark.thorough
+def test_the_step_along_a_tree(arm: Robot, tmp_path: Path) -> None:
+    """As deep trees are emitted: values, Jacobians and reverse mode are those of the straight-line step."""
+    library = rolled_step(Described.of(description(tmp_path), friction_law=["dahl"]).model, tmp_path)
+    for p, pd, u, more in STATES.values():
+        alpha = arm.alpha.vector(friction(RAIL, HUB) | OFF_AXIS | more)
+        found = run_rolled(library, "jac_joint_step", [p, pd, u, H, alpha], [2, 2] + [4] * 6)
+        for value, want in zip(found, arm.jac_joint_step(p, pd, u, H, alpha), strict=True):
+            np.testing.assert_allclose(value, np.ravel(want, order="F"), atol=1e-8)
+        found = run_rolled(library, "jac_alpha_joint_step", [p, pd, u, H, alpha], [2 * len(alpha)] * 2)
+        for value, want in zip(found, arm.jac_alpha_joint_step(p, pd, u, H, alpha), strict=True):
+            np.testing.assert_allclose(value, np.ravel(want, order="F"), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.thorough
+def test_a_joint_that_follows_another(tmp_path: Path) -> None:
+    """Its own friction has a deflection of its own, which turns with its own rate."""
+    geared = URDF.replace(
+        '<axis xyz="0 0 1"/>', '<axis xyz="0 0 1"/><mimic joint="rail" multiplier="-1.5" offset="0.2"/>'
+    )
+    file = description(tmp_path, geared)
+    robot = load(generated(str(file), friction_law=["dahl"], functions=("joint_step", "jac_alpha_joint_step")))
+    alpha = robot.alpha.vector(friction(RAIL, HUB) | OFF_AXIS)
+    for pd in (0.3, 0.0, -0.02):
+        properties_of(
+            Scene(robot, np.array([0.3]), np.array([pd]), np.array([1.0]), alpha, H),
+            {"friction.deflection": 1e-4, "friction.way": 1e-6, "friction.transition": 1e-5}, graph=1e-9,
+        )  # fmt: skip
+    z = robot.deflection_next([0.3], H, alpha)
+    assert z.shape == (2,) and z[0] > RAIL[4] and z[1] < HUB[4]

@@ -8,15 +8,33 @@ from support.numeric import BAR, Worst, differences
 from support.robots import generated, loaded
 
 from diffpbd.runtime import InputError, Robot, SolverError, load
-from diffpbd.runtime.simulate.orders import ORDERS, SIXTH, Composed, Order
+from diffpbd.runtime.simulate.orders import COMPILED, ORDERS, SIXTH, Composed, Order
 
 H = 0.02
 
 
-@pytest.fixture(params=[(name, order) for name in ("double_pendulum", "prismatic_skew") for order in (4, 6)], ids=str)
+class Made(Composed):
+    """Made of joint_steps, whatever the folder has."""
+
+    def _compiled(self, name: str) -> None:
+        return None
+
+
+CASES = [
+    (name, order, kind)
+    for name in ("double_pendulum", "prismatic_skew")
+    for order in (4, 6)
+    for kind in (Composed, Made)
+    if (name, kind) != ("prismatic_skew", Made)
+]
+
+
+@pytest.fixture(params=CASES, ids=lambda case: f"{case[0]}-{case[1]}-{case[2].__name__}")
 def composed(request: pytest.FixtureRequest) -> Composed:
-    name, order = request.param
-    return Composed(loaded(name), order)
+    """Compiled, and made of joint_steps."""
+    name, order, kind = request.param
+    made: Composed = kind(loaded(name), order)
+    return made
 
 
 def test_chains_begin_and_end_with_the_step() -> None:
@@ -80,17 +98,40 @@ def compiled(request: pytest.FixtureRequest) -> Robot:
     return load(generated(request.param, functions=("joint_step", SIXTH), variants=()))
 
 
-def test_the_compiled_step_is_the_composed_one(compiled: Robot) -> None:
-    """`Composed` takes it; on other paths it is tested with these."""
-    composed = Composed(compiled, 6)
+@pytest.mark.parametrize("order", [4, 6])
+def test_the_compiled_functions_are_the_composed_ones(compiled: Robot, order: Order) -> None:
+    """`Composed` takes them; on other paths they are tested with these."""
+    composed, made, n = Composed(compiled, order), Made(compiled, order), compiled.n
     for row in range(12):
-        p, pd, u = np.random.default_rng(row).uniform(-0.7, 0.7, (3, compiled.n))
+        rng = np.random.default_rng(row)
+        p, pd, u = rng.uniform(-0.7, 0.7, (3, n))
         h = 0.04 if row % 3 else 0.01
-        found = compiled.functions[SIXTH](p, pd, u, h)
-        jac = composed.jacobian(p, pd, u, h)  # made of joint_steps
-        np.testing.assert_allclose(found[0], jac.p_next, rtol=0, atol=1e-10)
-        np.testing.assert_allclose(found[1], jac.pd_next, rtol=0, atol=1e-8)
-        assert all((a == b).all() for a, b in zip(found, composed(p, pd, u, h), strict=True))
+        names = ("{}_step", "jac_{}_step", "{}_rollout", "vjp_{}_rollout")
+        assert all(composed._compiled(name) is not None for name in names)
+        for found, wanted in zip(composed.jacobian(p, pd, u, h), made.jacobian(p, pd, u, h), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(composed(p, pd, u, h), made(p, pd, u, h), rtol=0, atol=1e-8)
+        U, seeds, h = rng.uniform(-0.7, 0.7, (3, n)), rng.normal(size=(2, 4, n)), 0.01
+        P, PD = made.rollout(p, pd, U, h)
+        np.testing.assert_allclose(composed.rollout(p, pd, U, h), (P, PD), rtol=0, atol=1e-8)
+        wanted = made.vjp_rollout(P, PD, U, h, None, *seeds)
+        for bar, want in zip(composed.vjp_rollout(P, PD, U, h, None, *seeds), wanted, strict=True):
+            np.testing.assert_allclose(bar, want, rtol=1e-8, atol=1e-8 * np.abs(want).max())
+        step = compiled.function(f"vjp_{COMPILED[order]}_step")(p, pd, U[0], h, None, seeds[0, 1], seeds[1, 1])
+        seeds[:, 0], seeds[:, 2:] = 0.0, 0.0
+        one = composed.vjp_rollout(P[:2], PD[:2], U[:1], h, None, *seeds[:, :2])
+        for bar, want in zip(step, one, strict=True):
+            np.testing.assert_allclose(np.ravel(bar), np.ravel(want), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("order", [4, 6])
+def test_a_rollout_that_fails_holds_the_last_good_state(compiled: Robot, order: Order) -> None:
+    zero, start, U = np.zeros(compiled.n), np.full(compiled.n, 0.5), np.zeros((4, compiled.n))
+    U[2] = 1e12
+    P, PD = np.full((2, 5, compiled.n), 7.0)
+    inputs, outputs = [start, zero, U, np.array([0.01]), compiled.alpha.defaults], [P, PD]
+    assert compiled.function(f"{COMPILED[order]}_rollout").fixed(4, inputs, outputs)() == 1
+    assert np.abs(np.diff(P, axis=0)).max(axis=1).astype(bool).tolist() == [True, True, False, False]
 
 
 def test_what_the_compiled_step_refuses(compiled: Robot) -> None:

@@ -140,5 +140,5 @@ def _gains(robot: Robot, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 KIND = Kind(
     "an arm over ROS 2", ("states", "commands", "command_joints"), lambda robot, words: bool(words["ros2"]), _expect, _attach,
-    _gains, suppresses=False,
+    _gains, suppresses=False, options=options,
 )  # fmt: skip
