@@ -2,9 +2,9 @@
 
 /* Solves a system of `size` rows, the right-hand side behind each, by elimination with partial pivoting. Not 0: it is singular. */
 static int solve_system(double *K, int size, double *x) {
-  double *line[BIG];
-  int i, j, k;
-  for (i = 0; i < size; i++) line[i] = K + (size + 1) * i;
+  double *line[BIG], right[BIG];
+  int i, k;
+  for (i = 0; i < size; i++) line[i] = K + LINE * i;
   for (k = 0; k < size; k++) {
     double *pivot, most = fabs(line[k][k]), inverse;
     int best = k;
@@ -18,23 +18,21 @@ static int solve_system(double *K, int size, double *x) {
     inverse = 1.0 / pivot[k];
     for (i = k + 1; i < size; i++) {
       const double f = line[i][k] * inverse;
-      double *other = line[i];
-      if (f == 0.0) continue;
-      for (j = k + 1; j <= size; j++) other[j] -= f * pivot[j];
+      if (f != 0.0) add_line(line[i], -f, pivot, size + 1);
     }
     pivot[k] = inverse;
   }
-  for (i = size - 1; i >= 0; i--) {
-    double sum = line[i][size];
-    for (j = i + 1; j < size; j++) sum -= line[i][j] * x[j];
-    x[i] = sum * line[i][i];
+  for (i = 0; i < size; i++) right[i] = line[i][size];
+  for (k = size - 1; k >= 0; k--) {
+    x[k] = right[k] * line[k][k];
+    for (i = 0; i < k; i++) right[i] -= line[i][k] * x[k];
   }
   return 0;
 }
 
 /* The same of three rows, of which none is far larger than another, by Cramer's rule. */
 static int solve_three(double *K, double *x) {
-  const double *a = K, *b = K + 4, *c = K + 8;
+  const double *a = K, *b = K + LINE, *c = K + 2 * LINE;
   const double p = b[1] * c[2] - b[2] * c[1], q = b[2] * c[0] - b[0] * c[2], r = b[0] * c[1] - b[1] * c[0];
   const double determinant = a[0] * p + a[1] * q + a[2] * r, inverse = 1.0 / determinant;
   if (!(fabs(determinant) > C_CONE_PIVOT)) return solve_system(K, 3, x);
@@ -44,7 +42,8 @@ static int solve_three(double *K, double *x) {
   return 0;
 }
 
-/* Factors of D, or where the robot is small (STRAIGHT) its inverse, which is nearly an inertia and needs no pivots, by columns; not 0: it is not. */
+/* Factors of D, which is nearly an inertia and needs no pivots: the columns of an upper and of a lower one as lines, of use on their side
+ * of the diagonal, then the inverses of the pivots. Where the robot is small (STRAIGHT) its inverse by columns. Not 0: it has none. */
 static int factor(const double *D, double scale, double *LU, Work *w) {
 #if STRAIGHT
   double pivots[N], inverse = 1.0 / scale;
@@ -56,20 +55,21 @@ static int factor(const double *D, double scale, double *LU, Work *w) {
   }
   for (i = 0; i < N * N; i++) LU[i] *= inverse;
 #else
+  double *lower = LU + N * LINE, *inverses = LU + 2 * N * LINE;
   int i, j, k;
   (void)w;
-  for (i = 0; i < N * N; i++) LU[i] = scale * D[i];
+  memset(LU, 0, 2 * N * LINE * sizeof(double));
+  for (k = 0; k < N; k++) {
+    for (i = 0; i < N; i++) LU[i + LINE * k] = scale * D[i + N * k];
+  }
   for (k = N - 1; k >= 0; k--) { /* from the tips of a tree: what branches have nothing to do with each other stays zero */
-    double *column = LU + N * k;
-    const double inverse = 1.0 / column[k];
+    double *column = LU + LINE * k;
     if (!(column[k] > C_CONE_PIVOT * scale * D[k + N * k])) return 1;
-    column[k] = inverse;
-    for (i = 0; i < k; i++) column[i] *= inverse;
+    inverses[k] = 1.0 / column[k];
+    scale_line(column, inverses[k], k);
     for (j = 0; j < k; j++) {
-      double *other = LU + N * j;
-      const double f = other[k];
-      if (f == 0.0) continue;
-      for (i = 0; i < k; i++) other[i] -= column[i] * f;
+      const double f = lower[k + LINE * j] = LU[k + LINE * j];
+      if (f != 0.0) add_line(LU + LINE * j, -f, column, k);
     }
   }
 #endif
@@ -86,68 +86,72 @@ static void factored(const double *LU, double *x) {
   }
   memcpy(x, found, sizeof found);
 #else
-  int i, k;
+  const double *lower = LU + N * LINE, *inverses = LU + 2 * N * LINE;
+  double found[LINE] = {0.0};
+  int k;
+  memcpy(found, x, N * sizeof(double));
   for (k = N - 1; k >= 0; k--) {
-    for (i = 0; i < k; i++) x[i] -= LU[i + N * k] * x[k];
+    x[k] = found[k];
+    add_line(found, -x[k], LU + LINE * k, k);
   }
+  memcpy(found, x, N * sizeof(double));
   for (k = 0; k < N; k++) {
-    x[k] *= LU[k + N * k];
-    for (i = k + 1; i < N; i++) x[i] -= LU[i + N * k] * x[k];
+    x[k] = found[k] * inverses[k];
+    add_line(found, -x[k], lower + LINE * k, N);
   }
 #endif
 }
 
-/* The same of `size` columns, by rows of BIG. */
+/* The same of `size` columns, by rows of LINE. */
 static void factored_columns(const double *LU, int size, double *X) {
 #if STRAIGHT
-  double x[N];
-  int i, k;
-  for (k = 0; k < size; k++) {
-    for (i = 0; i < N; i++) x[i] = X[BIG * i + k];
-    factored(LU, x);
-    for (i = 0; i < N; i++) X[BIG * i + k] = x[i];
-  }
+  double given[N * LINE];
+  int i;
+  memcpy(given, X, sizeof given);
+  for (i = 0; i < N; i++) sum_lines(X + LINE * i, LU + i, N, given, N, size);
 #else
-  double row[BIG];
-  int i, j, k;
-  for (k = N - 1; k >= 0; k--) {
-    memcpy(row, X + BIG * k, sizeof row);
+  const double *lower = LU + N * LINE, *inverses = LU + 2 * N * LINE;
+  int i, k;
+  for (k = N - 1; k > 0; k--) {
     for (i = 0; i < k; i++) {
-      const double f = LU[i + N * k];
-      if (f == 0.0) continue;
-      for (j = 0; j < size; j++) X[BIG * i + j] -= f * row[j];
+      if (LU[i + LINE * k] != 0.0) add_line(X + LINE * i, -LU[i + LINE * k], X + LINE * k, size);
     }
   }
   for (k = 0; k < N; k++) {
-    for (j = 0; j < size; j++) row[j] = X[BIG * k + j] *= LU[k + N * k];
+    scale_line(X + LINE * k, inverses[k], size);
     for (i = k + 1; i < N; i++) {
-      const double f = LU[i + N * k];
-      if (f == 0.0) continue;
-      for (j = 0; j < size; j++) X[BIG * i + j] -= f * row[j];
+      if (lower[i + LINE * k] != 0.0) add_line(X + LINE * i, -lower[i + LINE * k], X + LINE * k, size);
     }
   }
 #endif
 }
 
-/* D's factors, and the columns that they make of the impulses of loops and of what acts; not 0: it has none. */
+/* D's factors, and the columns that they make of the impulses of loops and of what acts, and of what is left without them (`free`);
+ * not 0: it has none. */
 static int prepare_columns(Stage *s, int size, Work *w) {
   const double *along = s->end ? w->A : w->A0;
-  double *LU = w->lu, *X = w->columns;
+  double *LU = w->lu, *X = w->columns, *free = w->free;
   int i, k, at = ROWS;
   if (!s->factored) {
     if (factor(w->slopes, s->end ? 1.0 : 1.0 / s->h[0], LU, w) != 0) return 1;
     s->factored = 1;
     s->columns = 0;
   }
-  if (s->columns) return 0;
+  if (s->columns) {
+    for (i = 0; i < N; i++) free[i] = -w->gradient[i];
+    factored(LU, free);
+    for (i = 0; i < N; i++) X[LINE * i + size] = free[i];
+    return 0;
+  }
+  memset(X, 0, N * LINE * sizeof(double));
+  for (i = 0; i < N; i++) X[LINE * i + size] = -w->gradient[i];
   for (k = 0; k < ROWS; k++) {
-    for (i = 0; i < N; i++) X[BIG * i + k] = along[k + ROWS * i];
+    for (i = 0; i < N; i++) X[LINE * i + k] = along[k + ROWS * i];
   }
 #if SIDES
   for (k = 0; k < SIDES && at < size; k++) {
     if (s->far[k]) continue;
-    for (i = 0; i < N; i++) X[BIG * i + at] = 0.0;
-    X[BIG * side_of[k] + at++] = side_slope[k];
+    X[LINE * side_of[k] + at++] = side_slope[k];
   }
 #endif
 #if CONTACTS
@@ -156,19 +160,20 @@ static int prepare_columns(Stage *s, int size, Work *w) {
     int r;
     if (s->far[SIDES + k]) continue;
     for (r = 0; r < touch_size(k); r++, at++) {
-      for (i = 0; i < N; i++) X[BIG * i + at] = J[N * r + i];
+      for (i = 0; i < N; i++) X[LINE * i + at] = J[N * r + i];
     }
   }
 #endif
-  factored_columns(LU, size, X);
+  factored_columns(LU, size + 1, X);
+  for (i = 0; i < N; i++) free[i] = X[LINE * i + size];
   s->columns = 1;
   return 0;
 }
 
-/* full = what z, impulses of loops and of what acts, adds to what the coordinates change by without them. */
+/* full = what the coordinates change by z, impulses of loops and of what acts, behind which is 1 for what they change by without. */
 static void spread(const Stage *s, const double *z, int size, double *full, const Work *w) {
   int i, k, at = ROWS;
-  for (i = 0; i < N; i++) full[i] = w->free[i] + inner(w->columns + BIG * i, z, size);
+  for (i = 0; i < N; i++) full[i] = inner_line(w->columns + LINE * i, z, size + 1);
   memcpy(full + N, z, ROWS * sizeof(double));
   memset(full + BIG, 0, IMPULSES * sizeof(double));
   for (k = 0; k < SIDES && at < size; k++) {
@@ -210,23 +215,24 @@ static double ahead(Stage *s, const double *x, const double *impulse, const doub
 static int change_impulses(const Stage *s, int size, int plain, const double *full, double *z, Work *w) {
   const double *g = w->gap, *A = w->A, *X = w->columns;
   double *K = w->system;
-  int i, j, k, at = ROWS;
+  int i, k, at = ROWS;
   for (k = 0; k < ROWS; k++) {
-    double *line = K + (size + 1) * k;
-    line[size] = -g[k];
-    for (j = 0; j < size; j++) line[j] = 0.0;
+    double *line = K + LINE * k, left = -g[k];
+    memset(line, 0, LINE * sizeof(double));
     for (i = 0; i < N; i++) {
-      line[size] -= A[k + ROWS * i] * full[i];
-      for (j = 0; j < size; j++) line[j] += A[k + ROWS * i] * X[BIG * i + j];
+      left -= A[k + ROWS * i] * full[i];
+      add_line(line, A[k + ROWS * i], X + LINE * i, size);
     }
+    line[size] = left;
   }
 #if SIDES
   for (k = 0; k < SIDES && at < size; k++) {
-    double *line = K + (size + 1) * at;
+    double *line = K + LINE * at;
     const double G = w->cone[SIDES + k];
     if (s->far[k]) continue;
+    memcpy(line, X + LINE * side_of[k], LINE * sizeof(double));
+    scale_line(line, G, LINE);
     line[size] = -w->cone[k] - (plain ? G * full[side_of[k]] : 0.0);
-    for (j = 0; j < size; j++) line[j] = G * X[BIG * side_of[k] + j];
     line[at++] += 1.0;
   }
 #endif
@@ -238,17 +244,21 @@ static int change_impulses(const Stage *s, int size, int plain, const double *fu
   }
 #endif
   for (k = ROWS; k < size; k++) { /* rows of what presses are large */
-    double *line = K + (size + 1) * k, share = 1.0 / largest(line, size);
-    for (j = 0; j <= size; j++) line[j] *= share;
+    double *line = K + LINE * k, right = line[size], share;
+    line[size] = 0.0;
+    share = 1.0 / largest(line, line_end(size));
+    line[size] = right;
+    scale_line(line, share, size + 1);
   }
   return size == 3 ? solve_three(K, z) : solve_system(K, size, z);
 }
 
 /* Impulses z of what acts where everything else is linear, by Newton's method with a line search from z. 0: found. */
 static int settle(Stage *s, const double *x, const double *impulse, int size, double least, double *z, double *full, Work *w) {
-  double change[BIG], trial[BIG], sum;
+  double change[BIG], trial[LINE] = {0.0}, sum;
   int k, i, j;
   if (s->spent >= DIFFPBD_EVALUATIONS) return 1;
+  trial[size] = z[size] = 1.0;
   spread(s, z, size, full, w);
   sum = ahead(s, x, impulse, z, size, full, w);
   for (k = 0; k < C_CONE_INNER; k++) {
@@ -275,12 +285,10 @@ static int settle(Stage *s, const double *x, const double *impulse, int size, do
 static int newton_by_impulses(Stage *s, const double *x, const double *impulse, int pushes, double *full, Work *w) {
   const int size = ROWS + pushes;
   const double scale = largest(impulse, PUSHES) + s->impulse;
-  double z[BIG], *free = w->free;
-  int i;
+  double z[LINE];
   if (prepare_columns(s, size, w) != 0) return 1;
-  for (i = 0; i < N; i++) free[i] = -w->gradient[i];
-  factored(w->lu, free);
   memset(z, 0, sizeof z);
+  z[size] = 1.0;
   if (size == 0) {
     spread(s, z, size, full, w);
     return 0;
@@ -307,7 +315,8 @@ static int newton_by_impulses(Stage *s, const double *x, const double *impulse, 
     memset(full, 0, (BIG + IMPULSES) * sizeof(double));
     (void)ahead(s, x, impulse, 0, size, full, w);
   }
-  if (change_impulses(s, size, 1, free, z, w) != 0) return 1;
+  if (change_impulses(s, size, 1, w->free, z, w) != 0) return 1;
+  z[size] = 1.0;
   spread(s, z, size, full, w);
   return 0;
 }
@@ -319,20 +328,21 @@ static int newton_by_coordinates(Stage *s, double *full, Work *w) {
   double *K = w->system, *impulse = full + BIG;
   int i, j, k;
   for (i = 0; i < N; i++) {
-    double *line = K + (BIG + 1) * i;
+    double *line = K + LINE * i;
     for (j = 0; j < N; j++) line[j] = scale * D[i + N * j];
     for (k = 0; k < ROWS; k++) line[N + k] = -along[k + ROWS * i];
     line[BIG] = -F[i];
+    for (j = BIG + 1; j < LINE; j++) line[j] = 0.0;
   }
   for (k = 0; k < ROWS; k++) {
-    double *line = K + (BIG + 1) * (N + k);
+    double *line = K + LINE * (N + k);
     for (j = 0; j < N; j++) line[j] = A[k + ROWS * j];
-    for (j = 0; j < ROWS; j++) line[N + j] = 0.0;
+    for (j = N; j < LINE; j++) line[j] = 0.0;
     line[BIG] = -g[k];
   }
 #if SIDES
   for (k = 0; k < SIDES && s->acting; k++) {
-    double *line = K + (BIG + 1) * side_of[k];
+    double *line = K + LINE * side_of[k];
     if (s->far[k]) continue;
     line[BIG] -= side_slope[k] * w->cone[k];
     line[side_of[k]] += side_slope[k] * w->cone[SIDES + k];
@@ -353,7 +363,7 @@ static int newton_by_coordinates(Stage *s, double *full, Work *w) {
 #if CONTACTS
   for (k = 0; k < CONTACTS && s->acting; k++) {
     if (s->far[SIDES + k]) continue;
-    for (i = touch_row[k]; i < touch_row[k + 1]; i++) impulse[SIDES + i] = -w->x_touch[i] - inner(w->GY + N * i, full, N);
+    for (i = touch_row[k]; i < touch_row[k + 1]; i++) impulse[SIDES + i] = -w->x_touch[i] - inner(w->GY + LINE * i, full, N);
   }
 #endif
   return 0;

@@ -22,6 +22,7 @@
 enum {
   PASSIVE = N - MOTORS,
   BIG = N + ROWS,
+  LINE = (BIG + 8) / 8 * 8, /* see lines.h */
   CONES = SIDES + CONTACTS,
   PUSHES = SIDES + TOUCHES,
   IMPULSES = PUSHES + CONTACTS,              /* of a contact one number more, see `apart` */
@@ -51,13 +52,13 @@ typedef struct { /* matrices by columns */
   double rows[2 * (N + ROWS) * NA]; /* derivatives by alpha */
   double push[IMPULSES + 1], push_rate[IMPULSES + 1]; /* impulses of limits and contacts in both stages */
   double rho[RHOS + 1], cone[2 * SIDES + 1], lead[SIDES + 1], slopes[SIDED ? N * N : 1];
-  double system[SIDED ? BIG * (BIG + 1) : 1];
-  double lu[SIDED ? N * N : 1]; /* factors of the slopes, and the columns of impulses solved with them, by rows of BIG */
-  double columns[SIDED ? N * BIG : 1], free[SIDED ? N : 1], wide[SIDED ? BIG * BIG : 1], change[BIG + IMPULSES + 1];
+  double system[SIDED ? BIG * LINE : 1];
+  double lu[SIDED ? (2 * N + 1) * LINE : 1]; /* factors of the slopes, and the columns of impulses solved with them, by rows of LINE */
+  double columns[SIDED ? N * LINE : 1], free[SIDED ? N : 1], wide[SIDED ? BIG * BIG : 1], change[BIG + IMPULSES + 1];
   double start[BIG + IMPULSES + 1], first[SIDED ? N : 1], known[SIDED ? N : 1];
   double count[SIDED ? 5 : 1]; /* iterations and level of both stages, evaluations */
   double lag[SIDED ? N * N : 1], law[LAW * CONTACTS + 1], sign[CONTACTS + 1], gaps[CONTACTS + 1], J0[TOUCHES * N + 1];
-  double J[TOUCHES * N + 1], by[TOUCHES * N + 1], turn[TOUCHES * N + 1], GY[TOUCHES * N + 1], S0[TOUCHES * N + 1];
+  double J[TOUCHES * N + 1], by[TOUCHES * N + 1], turn[TOUCHES * N + 1], GY[TOUCHES * LINE + 1], S0[TOUCHES * N + 1];
   double S1[TOUCHES * N + 1], R1[TOUCHES * N + 1], touch[TOUCHES + 1], shares[SHARE * CONTACTS + 1], x_touch[TOUCHES + 1];
   double psi[4 * CONTACTS + 1], touch_bar[2 * TOUCHES + (1 + LAW) * CONTACTS + 1], frames[9 * CONTACTS + 1];
   double stiff[2 * CONTACTS + 1]; /* contacts that `stiffened` takes apart, of both stages */
@@ -66,7 +67,7 @@ typedef struct { /* matrices by columns */
   double stiff_k[STIFF * STIFF + 1], stiff_y[STIFF * N + 1], stiff_by[STIFF + 1];
   double energy[SIDED ? 5 : 1]; /* kinetic at the start, of gravity and of springs at both ends */
   double depth[CONES + 1]; /* of limits and contacts at the start */
-  double moved[TOUCHES * (BIG + 1) + 1]; /* rates of contacts by the columns of impulses, and by what changes without them */
+  double moved[TOUCHES * LINE + 1]; /* rates of contacts by the columns of impulses, and by what changes without them */
   double before[2 * IMPULSES + 1]; /* impulses of the last step's pose stage and their change, see `foresee` */
   double more[IMPULSES + 1], more_before[2 * IMPULSES + 1]; /* by how much those of its rate stage were more */
   double off_before[2 * N]; /* the same of its first guess */
@@ -104,12 +105,16 @@ static void prepare_slopes(const double *alpha, Work *w) {
 }
 
 static double largest(const double *x, int n) {
-  double result = 0.0;
+  int64_t most = 0;
+  double result;
   int k;
-  for (k = 0; k < n; k++) {
-    const double a = fabs(x[k]);
-    if (!(a <= result) && result == result) result = a; /* written so that NaN is kept */
+  for (k = 0; k < n; k++) { /* magnitudes are ordered as their bits, and NaN is beyond them all */
+    int64_t bits;
+    memcpy(&bits, x + k, sizeof bits);
+    bits &= INT64_MAX;
+    most = bits > most ? bits : most;
   }
+  memcpy(&result, &most, sizeof result);
   return result;
 }
 
@@ -132,6 +137,9 @@ static double openness(const double *g) { return largest(g, ALL); }
 #include "loops_closed.h"
 #endif
 #include "products.h"
+#if SIDED
+#include "lines.h"
+#endif
 #if ROWS || SIDED
 #include "dense.h"
 #endif

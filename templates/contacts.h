@@ -233,21 +233,12 @@ static double add_contacts(Stage *s, const double *x, double *impulse, double *F
   return sum;
 }
 
-/* Y times the columns of impulses, and times what changes without them: of every contact that is near. */
+/* Y times the columns of impulses and of what changes without them: of every contact that is near. */
 static void touch_moved(const Stage *s, int size, Work *w) {
-  int k, r, i, j;
+  int k, r;
   for (k = 0; k < CONTACTS; k++) {
     for (r = touch_row[k]; r < touch_row[k + 1] && !s->far[SIDES + k]; r++) {
-      const double *Y = (s->end ? w->J : w->by) + N * r;
-      double *moved = w->moved + (BIG + 1) * r, sum[BIG];
-      memset(sum, 0, sizeof sum);
-      for (i = 0; i < N; i++) {
-        const double *X = w->columns + BIG * i, y = Y[i];
-        if (y == 0.0) continue;
-        for (j = 0; j < size; j++) sum[j] += y * X[j];
-      }
-      memcpy(moved, sum, sizeof sum);
-      moved[BIG] = inner(Y, w->free, N);
+      sum_lines(w->moved + LINE * r, (s->end ? w->J : w->by) + N * r, 1, w->columns, N, size + 1);
     }
   }
 }
@@ -257,12 +248,10 @@ static void touch_moved(const Stage *s, int size, Work *w) {
 static double touch_ahead(const Stage *s, int k, const double *impulse, const double *z, int columns, const double *full, Work *w) {
   const int first = touch_row[k], size = touch_size(k);
   double law[LAW], row[WIDE], rate[WIDE] = {0.0}, pushed[WIDE] = {0.0}, gap = w->gaps[k], sum = 0.0;
-  int r, j;
+  int r;
   touch_law(s, k, law, w);
   for (r = 0; r < size; r++) {
-    const double *moved = w->moved + (BIG + 1) * (first + r);
-    double change = z != 0 ? moved[BIG] : 0.0;
-    for (j = 0; j < columns && z != 0; j++) change += moved[j] * z[j];
+    const double change = z != 0 ? inner_line(w->moved + LINE * (first + r), z, columns + 1) : 0.0;
     rate[r] = w->touch[first + r] + (r > 0 || s->end ? change : 0.0);
     if (r == 0 && !s->end) gap += 0.5 * s->h[0] * change;
     pushed[r] = impulse[SIDES + first + r] + full[BIG + SIDES + first + r];
@@ -276,17 +265,12 @@ static double touch_ahead(const Stage *s, int k, const double *impulse, const do
 /* Rows of a contact in the system of impulses: δ + G Y (free + columns δ) = −x, or (not `plain`) without what is free. */
 static void touch_lines(int k, int size, int at, int plain, double *K, const Work *w) {
   const int first = touch_row[k], rows = touch_size(k);
-  const double *G = w->shares + SHARE * k, *X = w->x_touch + first, *moved = w->moved + (BIG + 1) * first;
-  int j, q, r;
+  const double *G = w->shares + SHARE * k, *X = w->x_touch + first, *moved = w->moved + LINE * first;
+  int q;
   for (q = 0; q < rows; q++) {
-    double *line = K + (size + 1) * (at + q), value = 0.0;
-    for (r = 0; r < rows && plain; r++) value += G[q + rows * r] * moved[(BIG + 1) * r + BIG];
-    line[size] = -X[q] - value;
-    for (j = 0; j < size; j++) line[j] = G[q] * moved[j];
-    for (r = 1; r < rows; r++) {
-      const double share = G[q + rows * r], *more = moved + (BIG + 1) * r;
-      for (j = 0; j < size; j++) line[j] += share * more[j];
-    }
+    double *line = K + LINE * (at + q);
+    sum_lines(line, G + q, rows, moved, rows, size + 1);
+    line[size] = -X[q] - (plain ? line[size] : 0.0);
     line[at + q] += 1.0;
   }
 }
@@ -296,23 +280,31 @@ static void touch_square(const Stage *s, int k, double *K, Work *w) {
   const int first = touch_row[k];
   const double *J = (s->end ? w->J : w->J0) + N * first, *Y = (s->end ? w->J : w->by) + N * first;
   const double *G = w->shares + SHARE * k, *X = w->x_touch + first;
-  double *GY = w->GY + N * first;
+  double *GY = w->GY + LINE * first;
   int i, j;
 #if ROUGH_ANY
   if (touch_size(k) == 3) {
+    double one[LINE] = {0.0}, two[LINE] = {0.0}, three[LINE] = {0.0};
     for (j = 0; j < N; j++) {
       const double a = Y[j], b = Y[N + j], c = Y[2 * N + j];
-      GY[j] = G[0] * a + G[3] * b + G[6] * c;
-      GY[N + j] = G[1] * a + G[4] * b + G[7] * c;
-      GY[2 * N + j] = G[2] * a + G[5] * b + G[8] * c;
+      one[j] = G[0] * a + G[3] * b + G[6] * c;
+      two[j] = G[1] * a + G[4] * b + G[7] * c;
+      three[j] = G[2] * a + G[5] * b + G[8] * c;
     }
+    one[BIG] = -X[0];
+    two[BIG] = -X[1];
+    three[BIG] = -X[2];
     for (i = 0; i < N; i++) {
       const double a = J[i], b = J[N + i], c = J[2 * N + i];
-      double *line = K + (BIG + 1) * i;
+      double *line = K + LINE * i;
       if (a == 0.0 && b == 0.0 && c == 0.0) continue;
-      line[BIG] = line[BIG] - a * X[0] - b * X[1] - c * X[2];
-      for (j = 0; j < N; j++) line[j] = line[j] + a * GY[j] + b * GY[N + j] + c * GY[2 * N + j];
+      add_line(line, a, one, LINE);
+      add_line(line, b, two, LINE);
+      add_line(line, c, three, LINE);
     }
+    memcpy(GY, one, sizeof one);
+    memcpy(GY + LINE, two, sizeof two);
+    memcpy(GY + 2 * LINE, three, sizeof three);
     return;
   }
 #endif
@@ -321,27 +313,24 @@ static void touch_square(const Stage *s, int k, double *K, Work *w) {
     const int size = touch_size(k);
     int q, r;
     for (q = 0; q < size; q++) {
-      for (j = 0; j < N; j++) GY[N * q + j] = 0.0;
+      double *line = GY + LINE * q;
+      memset(line, 0, LINE * sizeof(double));
       for (r = 0; r < size; r++) {
-        for (j = 0; j < N && G[q + size * r] != 0.0; j++) GY[N * q + j] += G[q + size * r] * Y[N * r + j];
+        for (j = 0; j < N && G[q + size * r] != 0.0; j++) line[j] += G[q + size * r] * Y[N * r + j];
       }
+      line[BIG] = -X[q];
       for (i = 0; i < N; i++) {
-        double *line = K + (BIG + 1) * i;
-        const double a = J[N * q + i];
-        if (a == 0.0) continue;
-        line[BIG] -= a * X[q];
-        for (j = 0; j < N; j++) line[j] += a * GY[N * q + j];
+        if (J[N * q + i] != 0.0) add_line(K + LINE * i, J[N * q + i], line, LINE);
       }
     }
     return;
   }
 #endif
+  memset(GY, 0, LINE * sizeof(double));
   for (j = 0; j < N; j++) GY[j] = G[0] * Y[j];
+  GY[BIG] = -X[0];
   for (i = 0; i < N; i++) {
-    double *line = K + (BIG + 1) * i;
-    if (J[i] == 0.0) continue;
-    line[BIG] -= J[i] * X[0];
-    for (j = 0; j < N; j++) line[j] += J[i] * GY[j];
+    if (J[i] != 0.0) add_line(K + LINE * i, J[i], GY, LINE);
   }
 }
 
