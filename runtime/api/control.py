@@ -74,7 +74,10 @@ class Plant(simulation.Plant):
     """The simulated robot where it is not what the plan knows: its own `alpha`, a `load` (n,) [N·m or N] on the joints all
     the time, and noise of what is measured, standard deviations of positions [rad or m] and of rates, from `seed`."""
 
-    __post_init__ = in_python(simulation.Plant.__post_init__)
+    @in_python
+    def __post_init__(self) -> None:
+        """Refuses noise that is none."""
+        super().__post_init__()
 
 
 class Mpc(planner.Mpc):

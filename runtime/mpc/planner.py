@@ -207,8 +207,7 @@ class Mpc(Sent):
         begin = clock.perf_counter()
         plan: Plan | None = None
         status = Status.BAD_INPUT
-        expect_moments(time, stamp)
-        time = float(time)
+        time = expect_moments(time, stamp)
         state = measured_state(self.problem.robot, self._closed, p, pd, self.problem.alpha)
         given = {"P": P, "PD": PD, "U": U, "tip": tip}
         references = [as_array(r, name, "Mpc.tick", finite=False) for name, r in given.items() if r is not None]
