@@ -369,6 +369,7 @@ static int solve_onward(const double *p, const double *pd, const double *u, cons
   return status;
 }
 
+#if !EXACT
 /* The impulses of a stage whose end is known: at the final slip from there, else as a step finds them. */
 static int recover_stage(Stage *s, const double *known, double *loops, double *impulse, Work *w) {
   double *x = w->known;
@@ -420,6 +421,7 @@ static int recover(const double *p, const double *pd, const double *u, const dou
   return recover_once(p, pd, u, h, alpha, p_next, pd_next, w);
 #endif
 }
+#endif
 
 /* Rates at a node from its momentum, under friction alone; `begun`: where friction's law is taken. */
 static int node_rate(const double *h, const double *p, const double *begun, const double *alpha, double *rate, Work *w) {

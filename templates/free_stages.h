@@ -164,5 +164,8 @@ static int solve_free(const double *p, const double *pd, const double *u, const 
     }
 #endif
   }
+#if !ROWS
+  (void)pd;
+#endif
   return status;
 }

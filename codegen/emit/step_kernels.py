@@ -13,7 +13,7 @@ from typing import Any, Final
 import casadi as ca
 import sympy as sp
 
-from diffpbd.codegen.emit.c_writer import Kernel, kernel, with_inputs
+from diffpbd.codegen.emit.c_writer import Kernel, kernel, unused, with_inputs
 from diffpbd.codegen.emit.call_writer import CallWriter, Routine
 from diffpbd.codegen.emit.numbers import Numbers, numbers
 from diffpbd.codegen.graph import joint_step
@@ -204,9 +204,8 @@ class _Roll:
         given = with_inputs((*own, "alpha", "model"), START_RATE.get(name, ()))
         formals = [f"const double *{k}" for k in given] + [f"double *{k}" for k in program.outputs]
         call = f"{routine.name}({', '.join([*self.arguments(rolled, {}), *program.outputs])}, w);"
-        self.texts.append(
-            f"static void {name}_kernel({', '.join(formals)}, double *w) {{\n  (void)alpha;\n  {call}\n}}\n"
-        )
+        body = "\n".join([*unused(given, [call]), f"  {call}"])
+        self.texts.append(f"static void {name}_kernel({', '.join(formals)}, double *w) {{\n{body}\n}}\n")
         self.count(name, routine)
 
     def count(self, name: str, routine: Routine, extra: int = 0) -> None:

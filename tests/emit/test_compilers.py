@@ -9,9 +9,19 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from emit.test_contact_judged import case as pressing
+from emit.test_contact_shapes import shaped
+from emit.test_exact_cone import made as coned
+from emit.test_limits_in_joint_step import crank
+from emit.test_restitution import made as bouncing
+from emit.test_turning_friction import made as turned
+from support.closed_robots import case as closed
+from support.floating_arm import floating_arm, stopped_flap
 from support.mechanisms import in_cache
-from support.robots import CACHE, generated
+from support.robots import CACHE, FULL, generated
 from support.touching import block
+
+from benchmarks.scale import chain
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 FAST = ["-ffast-math", "-Ofast", "-O2 -ffinite-math-only", "-O3 -ffast-math -fno-signed-zeros"]
@@ -130,6 +140,9 @@ def test_cmake_refuses_fast_math_and_takes_the_remedy(tmp_path: Path) -> None:
     judged(folder, tmp_path / "build" / "arm" / "libarm.a")
 
 
+STRICT = "-Wall -Wextra -Wconversion -Werror".split()
+
+
 @pytest.mark.parametrize("folder", [stopped_block, stops])
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("level", ["syntax", *(pytest.param(k, marks=pytest.mark.soak) for k in "0123")])
@@ -137,7 +150,7 @@ def test_no_warnings_beside_limits_and_contacts(
     folder: Callable[[], Path], compiler: str, level: str, tmp_path: Path
 ) -> None:
     root = folder()
-    strict = [compiler, "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{root}"]
+    strict = [compiler, "-std=c99", *STRICT, f"-I{root}"]
     for source in sorted((root / "src").glob("*.c")):
         # what may be uninitialised, and pointers that meet, come from the optimiser only
         optimised = (
@@ -146,3 +159,33 @@ def test_no_warnings_beside_limits_and_contacts(
         how = [f"-O{optimised}", "-c", "-o", str(tmp_path / "object.o")] if optimised else ["-fsyntax-only"]
         told = run(*strict, *how, str(source))
         assert told.returncode == 0, told.stderr[:3000]
+
+
+def deep() -> Path:
+    """That of the matrix."""
+    (CACHE / "deep.urdf").write_text(chain(15), encoding="utf-8")
+    return generated(str(CACHE / "deep.urdf"), functions=("joint_step", "jac_alpha_joint_step"), variants=())
+
+
+ROBOTS = {
+    **{name: lambda name=name: generated(name) for name in FULL}, "loops": lambda: closed("five_bar").folder, "deep": deep,
+    "floating": lambda: floating_arm().folder, "floating, stopped": lambda: stopped_flap().folder,
+    "bouncing": lambda: bouncing("rod").folder, "exact cone": lambda: coned("exact").folder,
+    "turning": lambda: turned("fingers").folder, "shapes": lambda: shaped("rod_over_rod").folder,
+    "loop at a stop": lambda: crank().folder, "loop in contact": lambda: pressing("pressing_five_bar").robot.folder,
+}  # fmt: skip
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_no_warnings_of_any_robot(robot: str, tmp_path: Path) -> None:
+    """All of its C as C99, and its headers as C++."""
+    root = ROBOTS[robot]()
+    headers = sorted(str(header) for header in root.glob("*.h"))
+    for compiler in COMPILERS:
+        told = run(compiler, "-std=c99", *STRICT, f"-I{root}", "-fsyntax-only", *map(str, sorted(root.glob("src/*.c"))))
+        assert told.returncode == 0, told.stderr[:3000]
+        for header in headers:
+            (tmp_path / "header.cc").write_text(f'#include "{header}"\n')
+            told = run(compiler, "-std=c++11", *STRICT, "-fsyntax-only", str(tmp_path / "header.cc"))
+            assert told.returncode == 0, told.stderr[:3000]

@@ -14,7 +14,7 @@ from support.robots import generated
 from support.scenarios import SCENARIOS, Arm, Count, N, sets
 
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.identify import Identification, identify
+from diffpbd.runtime.identify import Identification, Settings, identify
 from diffpbd.runtime.identify.specification import _blocks
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.processing import Processing, process
@@ -30,10 +30,10 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Robot:
     return load(generated(str(urdf), functions=("inverse_dynamics", "torque_terms")))
 
 
-def fitted(robot: Robot, logs: list[Log], scenario: str) -> Identification:
+def fitted(robot: Robot, logs: list[Log], scenario: str, settings: Settings | None = None) -> Identification:
     samples = [s for k, log in enumerate(logs) for s in process(f"run {k + 1}", log, Processing())]
     widths = {f"friction.transition_velocity.j{k}": SCENARIOS[scenario].width for k in range(N)}
-    return identify(robot, samples, ["friction"], start=widths)
+    return identify(robot, samples, ["friction"], start=widths, settings=settings)
 
 
 def found(result: Identification) -> dict[str, tuple[float, float | None]]:
@@ -106,6 +106,20 @@ def test_coverage(drawn: Robot, scenario: str) -> None:
     assert count.held >= 0.90, count
     assert share <= 0.10 if scenario in ("healthy", "coloured") else True
     assert share >= 0.90 if scenario in WRONG else True
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_coverage_of_shooting(tmp_path: Path, scenario: str) -> None:
+    """The same recordings along trajectories: four sets."""
+    (urdf := tmp_path / "drawn.urdf").write_text(ARM.urdf)
+    functions = ("inverse_dynamics", "torque_terms", "joint_step", "jac_alpha_joint_step")
+    robot, along = load(generated(str(urdf), functions=functions)), Settings(form="shooting")
+    results = [fitted(robot, logs, scenario, along) for logs in sets(ARM, SCENARIOS[scenario], 4)]
+    count = Count.of([found(r) for r in results], ARM.truth)
+    print(f"{scenario}: rejected {np.mean([rejected(r) for r in results]):.2f}, {count}")
+    assert count.held >= 0.90, count
+    assert all(map(rejected, results)) if scenario in WRONG else True
 
 
 WRONG = ("hysteresis", "late", "payload", "stribeck", "gain", "masses", "sticking")

@@ -150,6 +150,32 @@ static void rollouts(void) {
   }
 }
 
+/* Without friction, torques that no step before foretells: kicks that throw it round, and one that no step knows an end of. */
+static void thrown(void) {
+  const double kicks[] = {0.0, 30.0, -60.0, 400.0, 700.0, 1e300};
+  int k, j, i;
+  for (k = 0; k < (int)(sizeof kicks / sizeof kicks[0]); k++)
+    for (i = 0; i < STEPS; i += 5) {
+      State s = random_state(0), at = s;
+      Path path;
+      const double *in[] = {&s.p, &s.pd, path.U, &s.h, s.alpha};
+      double *out[] = {path.P, path.PD}, end[2], *work = room(own_rollout_work_size(STEPS));
+      int status, known = 0;
+      at.h = s.h = 0.02;
+      for (j = 0; j < STEPS; j++) path.U[j] = 0.1 * some();
+      path.U[i] += kicks[k];
+      status = own_rollout(STEPS, in, out, work);
+      for (j = 0; j < STEPS && known == 0; j++, at.p = end[0], at.pd = end[1]) {
+        at.u = path.U[j];
+        known = step(&at, end);
+        NEAR(path.P[j + 1], end[0], 1e-9); /* of a step without an end both keep its start */
+        NEAR(path.PD[j + 1], end[1], 1e-7 * (1.0 + fabs(end[1])));
+      }
+      CHECK((status != 0) == (known != 0));
+      free(work);
+    }
+}
+
 /* The period of large swings by the arithmetic-geometric mean, and energy that stays. */
 static void period(void) {
   const double amplitude = 2.0, l = free_alpha[1], g = free_alpha[2], pi = acos(-1.0);
@@ -206,6 +232,7 @@ int main(void) {
   equations();
   derivatives();
   rollouts();
+  thrown();
   period();
   torques();
   refusals();
