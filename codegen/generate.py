@@ -55,7 +55,8 @@ def generate(
     """
     started = time.perf_counter()
     say = progress or (lambda _line: None)
-    recipe = find_recipe(robot, **{name: value for name, value in options.items() if value not in ((), [])})
+    empty = [name for name, value in options.items() if isinstance(value, (tuple, list)) and not value]
+    recipe = find_recipe(robot, **{name: value for name, value in options.items() if name not in empty})
     plain, asked = find_recipe(robot), recipe
     described, doubts = read_doubted(recipe)
     for doubt in doubts:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from diffpbd.codegen.description.report import DescriptionError
-    from diffpbd.runtime.api.control import ClosedLoop, Mpc
+    from diffpbd.runtime.api.control import ClosedLoop, Mpc, Plant
     from diffpbd.runtime.api.excitation import Excitation, excite
     from diffpbd.runtime.api.identification import Identification, identify
     from diffpbd.runtime.api.kinematics import Ik, ik
@@ -32,13 +32,12 @@ if TYPE_CHECKING:
     from diffpbd.runtime.base.errors import DiffpbdError, InputError, SolverError
     from diffpbd.runtime.logs.recording import Recording
     from diffpbd.runtime.model.robot import Robot
-    from diffpbd.runtime.mpc.simulation import Plant
 
     __version__: str
 
 _HOMES = {
     "codegen.description.report": ("DescriptionError",),
-    "runtime.api.control": ("ClosedLoop", "Mpc"),
+    "runtime.api.control": ("ClosedLoop", "Mpc", "Plant"),
     "runtime.api.excitation": ("Excitation", "excite"),
     "runtime.api.identification": ("Identification", "identify"),
     "runtime.api.kinematics": ("Ik", "ik"),
@@ -48,7 +47,6 @@ _HOMES = {
     "runtime.api.torques": ("TorqueEstimate", "estimate_torque"),
     "runtime.base.errors": ("DiffpbdError", "InputError", "SolverError"),
     "runtime.logs.recording": ("Recording",),
-    "runtime.mpc.simulation": ("Plant",),
     "runtime.model.robot": ("Robot",),
 }
 """Where each name is, in `diffpbd`; imported when it is asked for."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from diffpbd.runtime.api.keyword_types import ApproachHow, MpcHow
 
-__all__ = ["ClosedLoop", "Mpc"]
+__all__ = ["ClosedLoop", "Mpc", "Plant"]
 
 
 WITHIN = 2e-3
@@ -67,6 +67,17 @@ class ClosedLoop(simulation.ClosedLoop):
     def save(self, path: str | Path) -> None:
         """A log as CSV (`.gz` allowed): time, q_, dq_ and tau_ columns."""
         write_log(path, self.log())
+
+
+@dataclass(frozen=True, eq=False)
+class Plant(simulation.Plant):
+    """The simulated robot where it is not what the plan knows: its own `alpha`, a `load` (n,) [N·m or N] on the joints all
+    the time, and noise of what is measured, standard deviations of positions [rad or m] and of rates, from `seed`."""
+
+    @in_python
+    def __post_init__(self) -> None:
+        """Refuses noise that is none."""
+        super().__post_init__()
 
 
 class Mpc(planner.Mpc):

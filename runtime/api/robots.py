@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from diffpbd.runtime.api.keywords import keywords
 from diffpbd.runtime.api.progress import terminal
 from diffpbd.runtime.api.words import expect_options, in_python
@@ -88,11 +90,12 @@ def default_folder(robot: str) -> Path | None:
 
 
 def _several(where: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of `where`, known and of their types; for names "a,b" is two, as on the command line."""
+    """Options of `where`, known and of their types, numpy's as Python's; for names "a,b" is two, as on the command line."""
     known = keywords("GenerateOptions")
     expect_options(where, options, known, none=True)
     several = {name for name, kind in known.items() if "Sequence" in kind}
-    return {n: v.split(",") if isinstance(v, str) and n in several else v for n, v in options.items()}
+    plain = {n: v.tolist() if isinstance(v, (np.generic, np.ndarray)) else v for n, v in options.items()}
+    return {n: v.split(",") if isinstance(v, str) and n in several else v for n, v in plain.items()}
 
 
 @in_python

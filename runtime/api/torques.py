@@ -114,7 +114,7 @@ def estimate_torque(
 
 
 def _forces(robot: Robot, log: Logged, recording: Recording, forces: Mapping[str, Any] | None) -> Forces | None:
-    if forces is not None:
+    if forces is not None and (forces or robot.manifest.robot.contacts):
         return given_forces(robot, recording.time, forces, recording.path)
     if robot.manifest.robot.contacts and isinstance(log, (str, Path)):
         return forces_in(log, robot)

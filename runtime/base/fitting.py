@@ -74,6 +74,10 @@ def _pair(value: Any) -> bool:
     return _sequence(value, _real) and len(value) == 2
 
 
+def _span(value: Any) -> bool:
+    return isinstance(value, (tuple, list)) and len(value) == 3 and _text(value[0]) and _pair(value[1:])
+
+
 def _mapping(value: Any, fits: Callable[[Any], bool]) -> bool:
     return isinstance(value, Mapping) and all(map(_text, value)) and all(map(fits, value.values()))
 
@@ -97,6 +101,7 @@ KINDS: Final = {
     ),
     "Mapping[str, Any]": Kind("values by name", lambda value: _mapping(value, lambda _item: True)),
     "Mapping[str, npt.ArrayLike]": Kind("values by name", lambda value: _mapping(value, lambda _item: True)),
+    "tuple[tuple[str, float, float], ...]": Kind("spans, each (file, from, to)", lambda value: _sequence(value, _span)),
     "tuple[float, float]": Kind("two numbers", _pair),
     "tuple[float, float, float]": Kind("three numbers", lambda value: _sequence(value, _real) and len(value) == 3),
 }

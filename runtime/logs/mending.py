@@ -26,6 +26,8 @@ __all__ = [
 
 QUANTITIES = ("q", "dq", "ddq", "tau")
 TIME = "time"
+TIMED = ("scale", "shift")
+"""Options that take the time, too."""
 SPIKE, SPIKE_SHARE = 25.0, 0.3
 """[1] Deviation of a torque from the median of the samples around it that makes a spike: as a multiple of what nine of ten
 samples stay below (Baxter and Panda: 10.5), and as part of the range that 98 of 100 samples lie in."""
@@ -196,16 +198,18 @@ def _stretched(recording: Any, stretch: Mapping[str, float]) -> Any:
     time, joints = recording.time, recording.joints
     if not (np.diff(time) > 0.0).all():
         raise InputError(f"{arg.stretch}: the log's stamps go back or stand; cut it where they do.")
-    changed: dict[str, Any] = {}
-    last = len(time)
+    factors: dict[tuple[str, int], float] = {}
     for name, factor in stretch.items():
         quantity, columns = _columns(f"{arg.stretch}", name, joints)
+        factors |= {(quantity, k): factor * factors.get((quantity, k), 1.0) for k in columns}
+    changed: dict[str, Any] = {}
+    last = len(time)
+    for (quantity, k), factor in factors.items():
         if (values := changed.get(quantity, getattr(recording, quantity))) is None:
             continue
         own = time[0] + factor * (time - time[0])
         values = changed[quantity] = np.array(values)
-        for k in columns:
-            values[:, k] = np.interp(own, time, values[:, k])
+        values[:, k] = np.interp(own, time, values[:, k])
         last = min(last, int(np.searchsorted(own, time[-1], side="right")))
     kept = {
         name: changed.get(name, values)[:last]
@@ -221,7 +225,8 @@ def _columns(option: str, name: str, joints: Sequence[str]) -> tuple[str, list[i
     quantity, _, joint = name.partition("_")
     if quantity not in QUANTITIES or (joint and joint not in joints):
         known = [f"{q}_{j}" for q in QUANTITIES for j in joints]
-        raise InputError(f"{option}: there is no column {name!r}. {hint(name, [*QUANTITIES, TIME, *known])}")
+        clock = [TIME] if option.removeprefix("--") in TIMED else []
+        raise InputError(f"{option}: there is no column {name!r}. {hint(name, [*QUANTITIES, *clock, *known])}")
     return quantity, [k for k, other in enumerate(joints) if joint in ("", other)]
 
 

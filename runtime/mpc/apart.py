@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.model.clearance import obstacles
+from diffpbd.runtime.model.clearance import least_distance, obstacles
 from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["HARD_PRICE", "SOFT_PRICE", "Apart", "kept_apart", "place"]
@@ -66,6 +66,7 @@ def kept_apart(robot: Robot, alpha: FloatArray, least: float | None, price: floa
     """Of a robot with distances; None of others, which are refused where something is asked."""
     if robot.manifest.clearance is None and least is None:
         return None
+    least_distance(robot, least)  # refuses one of a robot without distances
     return Apart.none(robot, alpha) if least is None else Apart(robot, alpha, least, price, hard)
 
 

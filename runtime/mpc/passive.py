@@ -75,11 +75,12 @@ def expect_observable(robot: Robot) -> None:
         )
 
 
-def expect_moments(time: float, stamp: float | None) -> None:
-    """Refuses times of a tick that are no numbers."""
+def expect_moments(time: float, stamp: float | None) -> float:
+    """The `time` of a tick; refuses times that are no numbers."""
     for name, moment in (("time", time), ("stamp", 0.0 if stamp is None else stamp)):
         if not isinstance(moment, float):  # by far the most are
             expect(f"Mpc.tick: {name}", moment, "float")
+    return float(time)
 
 
 def measured_state(

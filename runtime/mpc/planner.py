@@ -91,7 +91,7 @@ class Mpc(Sent):
         vector, or values by name."""
         refuse_memory(robot.alpha.names, f"MPC of {robot.name}", "plan with the robot generated without it")
         n = robot.n
-        step = robot.h if h is None else h
+        step = robot.h if h is None else float(h)
         check_step(step)
         chosen = options or MpcOptions()
         rows, tip = weights_of_motors(robot, weights or Weights()).rows(n)
@@ -110,7 +110,7 @@ class Mpc(Sent):
         apart = kept_apart(robot, planned, chosen.clearance, chosen.clearance_price, chosen.clearance_hard)
         self.problem = Problem(robot, horizon, step, planned, rows, tip, limits, chosen.price, apart)
         self.solver: Solver = solver_of(self.problem, chosen.backend)
-        self.delay = chosen.delay
+        self.delay = int(chosen.delay)  # numpy's, too
         self.counts: Counter[PlanSource] = Counter()
         self.statuses: Counter[Status] = Counter()
         self._programs = chosen.programs
@@ -207,7 +207,7 @@ class Mpc(Sent):
         begin = clock.perf_counter()
         plan: Plan | None = None
         status = Status.BAD_INPUT
-        expect_moments(time, stamp)
+        time = expect_moments(time, stamp)
         state = measured_state(self.problem.robot, self._closed, p, pd, self.problem.alpha)
         given = {"P": P, "PD": PD, "U": U, "tip": tip}
         references = [as_array(r, name, "Mpc.tick", finite=False) for name, r in given.items() if r is not None]

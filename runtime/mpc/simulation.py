@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from diffpbd.runtime.model.statics import holding_torque
 from diffpbd.runtime.mpc.passive import OnLoops
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
-from diffpbd.runtime.mpc.problem import Status
+from diffpbd.runtime.mpc.problem import Status, finite_array
 from diffpbd.runtime.mpc.reference import Reference
 
 __all__ = ["ClosedLoop", "Plant", "run_closed_loop"]
@@ -88,8 +88,8 @@ class Plant:
 
     def __post_init__(self) -> None:
         """Refuses noise that is none."""
-        for name, kind in type(self).__annotations__.items():
-            expect(f"Plant: {name}", getattr(self, name), str(kind))
+        for field in fields(self):
+            expect(f"Plant: {field.name}", getattr(self, field.name), str(field.type))
         options.expect(self)
 
 
@@ -114,7 +114,7 @@ def run_closed_loop(
     disturbance = np.zeros((count, robot.n))
     q[0] = start
     hold = np.clip(holding_torque(robot, start, problem.alpha), problem.bounds[0], problem.bounds[1])
-    unknown = np.zeros(robot.n) if plant.load is None else plant.load
+    unknown = np.zeros(robot.n) if plant.load is None else finite_array("load of the plant", plant.load, (robot.n,))
     alpha = mpc.alpha if plant.alpha is None else plant.alpha
     rng, spread = np.random.default_rng(plant.seed), np.array([[plant.noise], [plant.rate_noise]])
     closed = closed_loops.of(robot)

@@ -211,15 +211,15 @@ def _start(robot: Robot, name: str, value: JointValues | None) -> FloatArray:
 
 
 def _step_count(duration: float, h: float) -> int:
-    for name, value in (("duration", duration), ("h", h)):
+    for name, value in ((f"{arg.duration}", duration), (f"{arg.h}", h)):
         if not (np.isfinite(value) and value > 0):
             raise InputError(f"{name}: expected a positive number of seconds, found {value:g}.")
     if h > duration * (1.0 + TIME_ROUNDING):
-        raise InputError(f"h: expected a step within the duration of {duration:g} s, found {h:g} s.")
+        raise InputError(f"{arg.h}: expected a step within the duration of {duration:g} s, found {h:g} s.")
     steps = duration / h
     if steps > MAX_STEPS:  # maybe infinite
         raise InputError(
-            f"duration {duration:g} s in steps of {h:g} s: expected at most {MAX_STEPS} steps, found {steps:g}."
+            f"{arg.duration}: {duration:g} s in steps of {h:g} s: expected at most {MAX_STEPS} steps, found {steps:g}."
         )
     return max(1, round(steps))
 

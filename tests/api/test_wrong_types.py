@@ -20,7 +20,8 @@ ROBOT = loaded("double_pendulum")
 URDF = str(find_recipe("double_pendulum").urdf)
 JUNK = [
     None, 3, 1.5, -1, float("nan"), "x", "", b"x", True, [1], [None], (1, 2, 3), {}, {"x": "y"}, {1: 2}, object(),
-    np.zeros((2, 2, 2)), np.array("x"), 1j, Path("/no/such"), 10**400,
+    np.zeros((2, 2, 2)), np.array("x"), 1j, Path("/no/such"), 10**400, 10**30,
+    np.int64(3), np.float32(1.5), [("a.csv", 0.0)],
 ]  # fmt: skip
 RUN = diffpbd.simulate(ROBOT, "gravity", duration=0.05)
 MPC = diffpbd.Mpc(ROBOT, 3)
@@ -37,7 +38,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any], Mapping[str, Any]]] =
     "excite": (diffpbd.excite, {"robot": "no_such"}, keywords("ExciteHow")),
     "identify": (diffpbd.identify, {"robot": ROBOT, "logs": RUN, "fit": "no_such"}, keywords("IdentifyHow")),
     "Mpc": (diffpbd.Mpc, {"robot": ROBOT, "horizon": 3}, keywords("MpcHow")),
-    "Mpc.run_to": (MPC.run_to, {"goal": [0.0, 0.001], "duration": 0.02}, {}),
+    "Mpc.run_to": (MPC.run_to, {"goal": [0.0, 0.001], "duration": 0.02}, keywords("ApproachHow")),
     "Mpc.tick": (MPC.tick, {"time": 0.0, "p": Z, "pd": Z, "P": Z}, {}),
     "Mpc.start": (MPC.start, {}, {}),
     "Mpc.sent": (MPC.sent, {"torque": Z}, {}),
@@ -97,6 +98,7 @@ def test_no_wrong_type_ends_in_an_error_of_python(name: str, tmp_path: Path, mon
     (lambda: diffpbd.generate(URDF, tip=[3]), r"generate: tip: expected names, found \[3\]"),
     (lambda: diffpbd.identify(ROBOT, RUN, "friction", fixed={"a": "b"}), "fixed: a: expected a number, found 'b'"),
     (lambda: diffpbd.excite(ROBOT, np.zeros((2, 2))), r"duration: expected a number, found an array of shape \(2, 2\)"),
+    (lambda: diffpbd.Mpc(ROBOT, clearance=0.0), "^clearance: double_pendulum was generated without distances"),
     (lambda: diffpbd.Plant(noise=None), "Plant: noise: expected a number, found None"),
 ])  # fmt: skip
 def test_the_words_name_the_argument_and_the_type(call: Callable[[], Any], words: str) -> None:
@@ -133,3 +135,9 @@ def test_a_clock_that_goes_back_has_a_torque() -> None:
     mpc = diffpbd.Mpc(ROBOT, 3)
     mpc.tick(1.0, Z, Z, Z)
     assert mpc.tick(0.0, Z, Z, np.nan).source.value == "fall back"
+
+
+def test_no_forces_of_a_robot_that_touches_nothing() -> None:
+    run = diffpbd.simulate(ROBOT, duration=0.2)
+    found = diffpbd.estimate_torque(ROBOT, run, cutoff=None, forces={})
+    np.testing.assert_array_equal(found.u, diffpbd.estimate_torque(ROBOT, run, cutoff=None).u)
