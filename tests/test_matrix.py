@@ -57,6 +57,8 @@ from benchmarks.scale import chain
 from diffpbd.runtime import Robot, load
 
 ROWS = 3
+COMPOSED = ("fourth_order", "sixth_order")
+"""Steps that go backwards in time: without friction alone."""
 SMALL = {"payload.inertia": 1e-5, "payload": 3e-4}
 OPEN = ("inverse_dynamics", "forward_dynamics", "gravity", "tip_pose", "joint_step", "fk", "joint_state")
 STEPS = ("joint_step", "jac_joint_step", "node_torque")
@@ -71,7 +73,7 @@ def shipped(name: str, alpha: Array | None = None) -> Case:
     robot = loaded(name)
     return Case(
         robot, loaded_alpha(robot.alpha) if alpha is None else alpha, states(robot.n, ROWS), model=model(name),
-        but=("sixth",) if alpha is None else (),
+        but=COMPOSED if alpha is None else (),
         derived=OPEN,
     )  # fmt: skip
 
@@ -92,9 +94,9 @@ def steep(name: str) -> Case:
 
 
 def made(robot: Robot, more: dict[str, float], **options: object) -> Case:
-    """Every force and entries of its own; with friction there is no step of sixth order."""
+    """Every force and entries of its own; with friction there are no steps of fourth and sixth order."""
     alpha = robot.alpha.vector(more, base=loaded_alpha(robot.alpha))
-    return Case(robot, alpha, **{"values": random_states(robot.n, ROWS), "but": ("sixth",), **options})  # type: ignore[arg-type]
+    return Case(robot, alpha, **{"values": random_states(robot.n, ROWS), "but": COMPOSED, **options})  # type: ignore[arg-type]
 
 
 def hand(folder: Path) -> Case:
@@ -109,7 +111,7 @@ def rough_sled(folder: Path, entries: dict[str, float]) -> Case:
     robot = sled(folder)
     values = dict(zip(("p", "pd", "u"), np.array(list(STATES.values())).swapaxes(0, 1), strict=True))
     return Case(
-        robot, robot.alpha.vector(entries), values | {"pdd": values["u"]}, but=("sixth",),
+        robot, robot.alpha.vector(entries), values | {"pdd": values["u"]}, but=COMPOSED,
         sizes={"pd": 1e-4, "u": 1e-3}, sizes_of_alpha={"": 2e-5},
     )  # fmt: skip
 
@@ -121,7 +123,7 @@ def remembering(folder: Path) -> Case:
     values = dict(zip(("p", "pd", "u"), np.array(rows).swapaxes(0, 1), strict=True))
     return Case(
         robot, robot.alpha.vector(friction_with_memory(WITH_MEMORY, HUB_WITH_MEMORY) | OFF_AXIS),
-        values | {"pdd": values["u"], "pd_next": values["pd"]}, but=("sixth",),
+        values | {"pdd": values["u"], "pd_next": values["pd"]}, but=COMPOSED,
         sizes={"pd": 1e-6, "pd_next": 1e-6, "p": 1e-4, "u": 1e-4, "h": 1e-7, "kick": 1e-6}, sizes_of_alpha={"": 2e-6},
     )  # fmt: skip
 
@@ -182,7 +184,7 @@ def acting(robot: Robot, p: Array, **options: Any) -> Case:
     rows = [moved(p, d) if turned else p + d for d in near["p"]]
     alpha = robot.alpha.vector({k: 1e-5 for k in robot.alpha.names if "compliance" in k or k.endswith(".slip")})
     values = near | {"p": np.array(rows)}
-    return Case(robot, alpha, values, but=("sixth",), derived=SIDED, **options)
+    return Case(robot, alpha, values, but=COMPOSED, derived=SIDED, **options)
 
 
 def among_obstacles(folder: Path) -> Case:

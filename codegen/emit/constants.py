@@ -189,7 +189,7 @@ STATUS: Final = {
     7: "mpc: the step fails along every guess; there is no plan",
     8: "mpc: the costs do not determine the torques, or the iterations failed; there is no plan",
     ESTIMATE_BAD_INPUT: "estimate_torque: an input is not finite, or the loss has no finite value; there is no estimate",
-    11: "a step of sixth order is for conservative forces: set friction to 0, or use joint_step",
+    11: "steps of fourth and sixth order are for conservative forces: set friction to 0, or use joint_step",
     2: "the rate under implicit friction was not found, or an input is not finite",
     NOT_FORWARDS: "h is not above zero: a step goes forwards in time, by 1e-9 s at least",
 }

@@ -32,6 +32,8 @@ MOST: Final = 128 * 2**20
 """[bytes] Of all files; those that were not used for longest go first."""
 ROOMS: Final = ("program", "laws", "joint_space")
 """Folders of codegen whose sources decide what a stored program is."""
+FILES: Final = ("description/contact_law.py",)
+"""Files of other folders that do so too."""
 SUFFIX: Final = ".program"
 UNFINISHED: Final = ".program-new"
 
@@ -91,7 +93,8 @@ def _sources() -> str:
     """Hash of everything that a derivation reads but its arguments."""
     digest = hashlib.sha256(sp.__version__.encode())
     top = Path(__file__).resolve().parent.parent
-    for path in sorted(p for room in ROOMS for p in (top / room).rglob("*.py")):
+    sources = [p for room in ROOMS for p in (top / room).rglob("*.py")] + [top / file for file in FILES]
+    for path in sorted(sources):
         digest.update(f"{path.relative_to(top)}\0".encode() + path.read_bytes())
     return digest.hexdigest()
 

@@ -146,7 +146,7 @@ def test_options() -> None:
     assert (changed.variant, changed.sweeps["paper_jacobi"], changed.tip) == ("paper_jacobi", 12, ("x",))
     assert recipe.sweeps["paper_jacobi"] == 30
     counted = with_options(recipe, sweeps={"paper_direct": 3}, variants=["published"])
-    with pytest.raises(InputError, match="sweeps: paper_direct is not made.*--variants paper_direct"):
+    with pytest.raises(InputError, match="sweeps: paper_direct is not made.*add it to variants"):
         with_options(recipe, sweeps={"paper_direct": 3})
     assert (counted.variant, counted.sweeps["paper_direct"]) == ("variational_direct", 3)
     assert with_options(recipe, variants=["all"], sweep_order="printed").variants == tuple(DEFAULT_SWEEPS)

@@ -156,9 +156,9 @@ def check(arm: Robot, path: Path, margin: float) -> None:
 def test_what_cannot_be_is_refused(tmp_path: Path, arm: Robot) -> None:
     for words, said in (
         (("--min-tip-height", 3.0), "--min-tip-height 3 m cannot be kept: the tip's greatest height"),
-        (("--margin", 0.95), "--margin: expected"),
-        (("--duration", "nan"), "--duration: expected"),
-        (("--harmonics", 1), "--harmonics: expected 2 to 50"),
+        (("--margin", 0.95), "'--margin': 0.95 is not in the range"),
+        (("--duration", "nan"), "'--duration': nan is not a finite number"),
+        (("--harmonics", 1), "'--harmonics': 1 is not in the range 2<=x<=50"),
         (("--rate", 2), "too coarsely"),
         (("--table", 3.0), "--table 3 m cannot be kept: the lowest link is"),
         (("--max-acceleration", 0), "--max-acceleration: expected a positive number"),
@@ -167,7 +167,7 @@ def test_what_cannot_be_is_refused(tmp_path: Path, arm: Robot) -> None:
         (("--max-acceleration", "left_s0=1,left_s0=2"), "left_s0 is given twice"),
     ):
         code, text = run("excite", generated("baxter"), "--out", tmp_path / "no.csv", *words)
-        assert code == 1 and said in text and not list(tmp_path.iterdir()), text
+        assert code == (2 if text.startswith("Usage") else 1) and said in text and not list(tmp_path.iterdir()), text
     code, text = run("excite", with_table(generated("baxter"), tmp_path / "high", 2.92), "--out", tmp_path / "no.csv")
     assert code == 1 and "--table 3 m cannot be kept" in text and "stay above 3 m" in text, text
     heavy = arm.alpha.vector({"payload.mass": 2000.0})

@@ -49,7 +49,7 @@ enum contact_status {
   CONTACT_STATUS_ESTIMATE_BAD_INPUT = 9,
   /* the rows of the closed loops depend on each other at this pose: it is singular */
   CONTACT_STATUS_LOOPS_SINGULAR = 10,
-  /* a step of sixth order is for conservative forces: set friction to 0, or use joint_step */
+  /* steps of fourth and sixth order are for conservative forces: set friction to 0, or use joint_step */
   CONTACT_STATUS_FRICTION_REFUSED = 11,
   /* a joint's limit or a contact was not resolved by any level of the solver: the step is too long for the motion, or there were not evaluations enough (DIFFPBD_EVALUATIONS) */
   CONTACT_STATUS_LIMIT_NOT_RESOLVED = 14,

@@ -49,7 +49,7 @@ enum loop_status {
   LOOP_STATUS_ESTIMATE_BAD_INPUT = 9,
   /* the rows of the closed loops depend on each other at this pose: it is singular */
   LOOP_STATUS_LOOPS_SINGULAR = 10,
-  /* a step of sixth order is for conservative forces: set friction to 0, or use joint_step */
+  /* steps of fourth and sixth order are for conservative forces: set friction to 0, or use joint_step */
   LOOP_STATUS_FRICTION_REFUSED = 11,
   /* a loop is open at the start, by more than 1e-6 m or rad: use close_loops */
   LOOP_STATUS_LOOP_OPEN = 12,
