@@ -86,12 +86,10 @@ def single(text: str, other: Mapping[str, str] = MappingProxyType({})) -> str:
 
     def word(match: re.Match[str]) -> str:
         kept, number, name = match["kept"], match["number"], match["name"]
+        if kept is not None and kept.startswith("/"):
+            return re.sub(r"\bdouble(s?)\b(?! precision)", r"float\1", kept)
         if kept is not None:
-            return (
-                re.sub(r"\bdouble(s?)\b(?! precision)", r"float\1", kept)
-                if kept.startswith("/")
-                else other.get(kept, kept)
-            )
+            return other.get(kept, kept)
         if number is not None:
             return _number(number)
         return "float" if name == "double" else f"{name}f" if name in LIBM else other.get(name, name)

@@ -79,7 +79,8 @@ def program(robot: Robot) -> str:
             CALL.format(rows=ROWS, given=given, found=found, symbol=symbol_of(entry), pointers=" ".join(pointers))
         )  # fmt: skip
     return (
-        f'#include "{robot.name}_single.h"\n#include "board.h"\nstatic float buffer[{numbers}], result[{numbers}], work[{work}];\n'
+        f'#include "{robot.name}_single.h"\n#include "board.h"\n'
+        f"static float buffer[{numbers}], result[{numbers}], work[{work}];\n"
         f"static const float *in[{arguments}];\nstatic float *out[{arguments}];\n"
         f"int main(void) {{\n  int k;{''.join(calls)}\n  return 0;\n}}\n"
     )
