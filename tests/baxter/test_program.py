@@ -108,7 +108,9 @@ def test_the_program_controls_the_robot_and_replays(
         "command": [str(spring)],
         "timeout": 0.09,
     }  # a late reply is late for the run as well
-    report = execute(arm_robot, graph.uri, controller=controller, owner=GravityOwner.MODEL, rate=100.0, duration=0.8, log=log)
+    report = execute(
+        arm_robot, graph.uri, controller=controller, owner=GravityOwner.MODEL, rate=100.0, duration=0.8, log=log
+    )
     check_audit(held_after(robot), report)
     assert report.reason.value == "finished" and report.counts[TickStatus.OK] > 50
     assert report.counts[TickStatus.CONTROLLER_FAILED] == 0
