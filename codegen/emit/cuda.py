@@ -16,6 +16,7 @@ from diffpbd.codegen.graph import joint_step, torque_estimation
 from diffpbd.codegen.graph.capabilities import Capabilities
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import Model, prepare
+from diffpbd.codegen.graph.translate import graph_of
 from diffpbd.codegen.program.tree import DENSE_DEPTH
 from diffpbd.runtime.base.errors import InputError, arg
 
@@ -89,10 +90,7 @@ def _plain(model: Model, found: Capabilities) -> Mapping[str, ca.Function]:
     chosen = {}
     for name, inputs, outputs in Graphs(model, forward=found.has("forward_dynamics")).values():
         if name in (*PLAIN, "friction_torque") and found.has(name):
-            dense = [ca.densify(ca.SX(v)) for v in outputs.values()]
-            chosen[name] = ca.Function(
-                name, [v for _, v in inputs], dense, [k for k, _ in inputs], list(outputs), {"cse": True}
-            )
+            chosen[name] = graph_of(name, dict(inputs), outputs)
     return chosen
 
 

@@ -95,7 +95,7 @@ def add_joint_step(
     dispatched = [f for f in emission.functions if f.name in declared and f.name != "jac_alpha_joint_step"]
     emission.dispatched += dispatched
     emission.copy("joint_step.c")
-    for name in ("tree_jacobian.h",) if deep else ("rollout.h", "adjoint.h", "lanes.h"):
+    for name in ("step_functions.h", *(("tree_jacobian.h",) if deep else ("rollout.h", "adjoint.h", "lanes.h"))):
         emission.copy(name)
     if kernels.sixth:
         emission.copy("orders.h")

@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 
 from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
+from diffpbd.codegen.graph.translate import graph_of
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,10 @@ def numbers(alpha: Any, blocks: Sequence[Any], name: str) -> Numbers:
     where = [k for k, e in enumerate(elements) if not e.is_constant()]
     fixed = [literal(float(e)) if e.is_constant() else "0.0" for e in elements]
     changing = ca.vertcat(*[elements[k] for k in where])
-    graph = ca.Function("blocks", [alpha], [ca.densify(changing)], ["alpha"], ["values"], {"cse": True})
+    graph = graph_of("blocks", {"alpha": alpha}, {"values": changing})
     seed = ca.SX.sym("values_bar", len(where))
-    pulled = ca.densify(ca.jtimes(changing, alpha, seed, True))
-    reverse = ca.Function("blocks", [alpha, seed], [pulled], ["alpha", "values_bar"], ["alpha_bar"], {"cse": True})
+    pulled = ca.jtimes(changing, alpha, seed, True)
+    reverse = graph_of("blocks", {"alpha": alpha, "values_bar": seed}, {"alpha_bar": pulled})
     return Numbers(
         fixed, where, kernel(graph, f"{name}_kernel"), kernel(reverse, f"{name}_reverse_kernel", accumulate=True)
     )
