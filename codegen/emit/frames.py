@@ -85,6 +85,7 @@ def add_frames(
         emission.texts[name] = len(emission.files["src/frames.c"]) // len(FUNCTIONS)
     if with_ik:
         emission.copy("ik.c")
+        emission.copy("turned.h")
         given, given_back = (_arguments(model, words) for words in IK)
         if shaped:
             given += [argument("keep_apart", 3, 1), *(argument(kind, *size) for kind, size in obstacles.items())]
