@@ -1,13 +1,16 @@
 """Emission of float/: a folder's C once more in single precision (`--single`), for processors whose unit computes in it alone.
 
-The text is that of the double sources with other words: the type, the ends of numbers, names of libm. What rounding decides is
-in `TOLERANCES`; sine and cosine have series of their own.
+The text is that of the double sources with other words: the type, the ends of numbers, names of libm, and what is exported,
+`<robot>_single_...`, so that a program may link both. What rounding decides is in `TOLERANCES`; sine and cosine have series of
+their own.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from diffpbd.codegen.emit.c_writer import literal
@@ -78,16 +81,18 @@ def check_single(model: Model, found: Capabilities) -> None:
         )
 
 
-def single(text: str) -> str:
-    """C text over double as text over float."""
+def single(text: str, other: Mapping[str, str] = MappingProxyType({})) -> str:
+    """C text over double as text over float; `other` has names and included files that are called something else there."""
 
     def word(match: re.Match[str]) -> str:
         kept, number, name = match["kept"], match["number"], match["name"]
+        if kept is not None and kept.startswith("/"):
+            return re.sub(r"\bdouble(s?)\b(?! precision)", r"float\1", kept)
         if kept is not None:
-            return re.sub(r"\bdouble(s?)\b(?! precision)", r"float\1", kept) if kept.startswith("/") else kept
+            return other.get(kept, kept)
         if number is not None:
             return _number(number)
-        return "float" if name == "double" else f"{name}f" if name in LIBM else name
+        return "float" if name == "double" else f"{name}f" if name in LIBM else other.get(name, name)
 
     return _WORD.sub(word, text)
 
@@ -103,9 +108,14 @@ def add_single(
     emission: Emission, constants: Sequence[Constant], joints: Sequence[str], alpha: Sequence[Parameter]
 ) -> list[str]:
     """float/ from what was emitted in double precision; names of what it has not. `check_single` has let the model through."""
-    name = emission.robot
+    robot, name = emission.robot, f"{emission.robot}_single"
     own = Emission(name, emission.banner, frames=emission.frames)
-    own.functions += [f for f in emission.functions if family(f.name) not in REFUSED]
+    kept = [f for f in emission.functions if family(f.name) not in REFUSED]
+    own.functions += [dataclasses.replace(f, symbol=f"{name}_{f.name}") for f in kept]
+    called = [*(f.name for f in kept), *(f"{f.name}_work_size" for f in kept), "alpha_defaults"]
+    other = {f"{robot}_{k}": f"{name}_{k}" for k in called}
+    other |= {f"{robot.upper()}_{k}": f"{name.upper()}_{k}" for k in ("ALPHA", "JOINTS")}
+    other[f'#include "{robot}.h"'] = f'#include "{name}.h"'
     own.files["src/model.h"] = ""
     own.add("src/sine_cosine.h", "plain", text=plain("sine_cosine_single.h"), source=False)
     meanings = [(k, word, said.replace("1e-9 s", f"{LEAST_STEP:g} s")) for k, word, said in statuses(own.functions)]
@@ -125,11 +135,11 @@ def add_single(
     words = set(re.findall(r"C_[A-Z0-9_]+", "".join(own.files.values())))
     numbers = {f"C_{c.name.upper()}": literal(TOLERANCES.get(c.name, c.value)) for c in constants}
     counts = {f"C_{c.name.upper()}": c.value for c in constants if isinstance(c.value, int)}
-    called = {k: v for k, v in (numbers | counts).items() if k in words}
-    own.add("src/model.h", "model.h", numbers={"DIFFPBD_PORTABLE": 1, **called}, statuses=STATUS_NAMES)
+    used = {k: v for k, v in (numbers | counts).items() if k in words}
+    own.add("src/model.h", "model.h", numbers={"DIFFPBD_PORTABLE": 1, **used}, statuses=STATUS_NAMES)
     model = own.files["src/joint_step_model.h"]
     own.files["src/joint_step_model.h"] = model.replace("#define SIXTH 1", "#define SIXTH 0")
     for path, text in own.files.items():
         of_c = path.endswith((".c", ".h"))
-        emission.files[f"{FOLDER}/{path}"] = single(text) if of_c else text
-    return [f.name for f in emission.functions if f not in own.functions]
+        emission.files[f"{FOLDER}/{path}"] = single(text, other) if of_c else text
+    return [f.name for f in emission.functions if f not in kept]

@@ -58,6 +58,10 @@ def entry_of(robot: Robot, name: str) -> Function:
     return next(f for f in robot.manifest.functions if f.name == name)
 
 
+def symbol_of(entry: Function) -> str:
+    return f"{entry.symbol.removesuffix(entry.name)}single_{entry.name}"
+
+
 def program(robot: Robot) -> str:
     """A C program that takes the arguments of all functions and gives what they return, statuses, and bytes of stack."""
     calls, numbers, arguments, work = [], 1, 1, 1
@@ -72,10 +76,11 @@ def program(robot: Robot) -> str:
         numbers, work = max(numbers, given, found + 1), max(work, entry.work_size or 0)
         arguments = max(arguments, len(entry.inputs), len(entry.outputs))
         calls.append(
-            CALL.format(rows=ROWS, given=given, found=found, symbol=entry.symbol, pointers=" ".join(pointers))
+            CALL.format(rows=ROWS, given=given, found=found, symbol=symbol_of(entry), pointers=" ".join(pointers))
         )  # fmt: skip
     return (
-        f'#include "{robot.name}.h"\n#include "board.h"\nstatic float buffer[{numbers}], result[{numbers}], work[{work}];\n'
+        f'#include "{robot.name}_single.h"\n#include "board.h"\n'
+        f"static float buffer[{numbers}], result[{numbers}], work[{work}];\n"
         f"static const float *in[{arguments}];\nstatic float *out[{arguments}];\n"
         f"int main(void) {{\n  int k;{''.join(calls)}\n  return 0;\n}}\n"
     )
@@ -201,12 +206,12 @@ def test_the_same_bits_on_a_cortex_m7_without_doubles_and_heap(name: str, tmp_pa
     for function, (values, status, stack) in there.items():
         np.testing.assert_array_equal(values, wanted[function][0])
         np.testing.assert_array_equal(status, wanted[function][1])
-        bound = stack_bound(tmp_path, entry_of(robot, function).symbol)
+        bound = stack_bound(tmp_path, symbol_of(entry_of(robot, function)))
         print(name, function, f"stack: {stack} B used, at most {bound} B")
         assert 32 <= stack <= bound <= STACK[name], function
     symbols = subprocess.run(["arm-none-eabi-nm", str(board)], capture_output=True, text=True, check=True).stdout
     words = {line.split()[-1] for line in symbols.splitlines()}
-    assert f"{robot.name}_joint_step" in words
+    assert f"{robot.name}_single_joint_step" in words
     assert not {w for w in words if re.match(r"__aeabi_(d|f2d|i2d|ui2d|l2d)|_?_?(malloc|calloc|free|sbrk)", w)}
 
 
@@ -271,9 +276,9 @@ def test_a_rollout_and_its_gradient(name: str, tmp_path: Path) -> None:
         pd = pd.astype(np.float32).astype(float)
         P, PD = robot.rollout(p, pd, U, h=h, alpha=alpha)
         wanted = robot.vjp_rollout(p, pd, U, h=h, alpha=alpha, P_bar=P_bar, PD_bar=PD_bar)
-        ends = called(symbols, f"{name}_rollout", (p, pd, U, h, alpha), (P.size, PD.size))
+        ends = called(symbols, f"{name}_single_rollout", (p, pd, U, h, alpha), (P.size, PD.size))
         found = called(
-            symbols, f"{name}_vjp_rollout", (p, pd, U, h, alpha, P_bar, PD_bar), [np.size(x) for x in wanted]
+            symbols, f"{name}_single_vjp_rollout", (p, pd, U, h, alpha, P_bar, PD_bar), [np.size(x) for x in wanted]
         )
         apart = max(np.abs(a - np.ravel(b)).max() / np.abs(b).max() for a, b in zip(found, wanted, strict=True))
         worst = np.maximum(worst, [np.abs(ends[0] - P.ravel()).max(), apart])
@@ -301,6 +306,10 @@ def test_words_of_c() -> None:
     )
     assert single(text) == want
     assert single("x = 1e-300 + 3 * 10;") == "x = 0.0f + 3 * 10;"
+    assert (
+        single("arm_step(arm_stepper, ARM_N);", {"arm_step": "arm_single_step"})
+        == "arm_single_step(arm_stepper, ARM_N);"
+    )
     assert single('#include "sine_cosine.h"\n') == '#include "sine_cosine.h"\n'
     assert all(single(f"{name}(x)") == f"{name}f(x)" for name in LIBM)
     with pytest.raises(ValueError, match="1e150 has no single precision"):
@@ -315,8 +324,8 @@ def test_what_has_no_single_precision_is_refused(tmp_path: Path) -> None:
 
 def test_the_header_says_what_is_left_and_how_short_a_step_may_be() -> None:
     robot = made("double_pendulum")
-    header = (robot.folder / "float" / "double_pendulum.h").read_text()
-    declared = set(re.findall(r"int double_pendulum_(\w+)\(", header))
+    header = (robot.folder / "float" / "double_pendulum_single.h").read_text()
+    declared = set(re.findall(r"int double_pendulum_single_(\w+)\(", header))
     assert {"joint_step", "vjp_rollout", "inverse_dynamics", "tip_pose", "frame_pose"} <= declared
     assert not {"ik", "step", "sixth_order_step"} & declared
     assert "0.0001 s at least" in header and "double " not in header
