@@ -99,6 +99,7 @@ def test_pinocchio_has_the_same_joint(described: Described) -> None:
 def test_it_is_a_slide_that_follows_a_hinge(described: Described) -> None:
     joints = described.robot.joints
     assert [j.type.name for j in joints] == ["revolute", "revolute", "prismatic", "revolute"]
+    assert [frame.name for frame in described.robot.frames] == ["base", "arm", "nut", "hand"]
     assert joints[2].mimic == Mimic(1, PITCH / math.tau, 0.0) and (joints[1].lower, joints[1].effort) == (-1.0, 5.0)
     again = read_urdf(urdf_text(described.robot).encode())
     assert [j.mimic for j in again.joints] == [j.mimic for j in joints]
