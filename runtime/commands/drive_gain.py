@@ -8,8 +8,8 @@ from dataclasses import replace
 import click
 
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.base.files import distinct, parse_json, read_json
-from diffpbd.runtime.commands.locate import open_robot, robot_files
+from diffpbd.runtime.base.files import distinct
+from diffpbd.runtime.commands.locate import json_or_file, open_robot, robot_files
 from diffpbd.runtime.commands.log_options import LogWords, log_options
 from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.report.tables import number, table
@@ -40,7 +40,7 @@ def command(robot: str, logs: tuple[str, ...], loaded: tuple[str, ...], payload:
         if os.path.realpath(path) in map(os.path.realpath, logs):
             raise InputError(f"--loaded {path} is also a LOG without the payload; expected different recordings.")
     opened = open_robot(robot)
-    data = parse_json(payload, "--payload") if payload.lstrip()[:1] in ("{", "[") else read_json(payload)
+    data = json_or_file(payload, "--payload")
     if not isinstance(data, dict):
         raise InputError(f'--payload: expected an object such as {{"mass": 2, "com.z": 0.05}}, found {data!r}.')
     known = {f"payload.{name.removeprefix('payload.')}": value for name, value in data.items()}
