@@ -13,7 +13,7 @@
 #define STEP ON_PATH
 #define TOGETHER !DEEP
 #ifndef FOR_V3
-#define BY_ROWS DEEP
+#define BY_ROWS (DEEP && !SLOPES) /* where a joint's place is a parameter too */
 #define JAC_ALPHA ROBOT(jac_alpha_joint_step)
 #endif
 
@@ -29,7 +29,7 @@ typedef struct {
   double iterate[N], correction[N], factors[FACTORS], mass[MASS], momentum[N];
   double gradient[N], direction[N], trial[N], x[N], y[N];
   double bar[8 * N];                          /* two nodes and their seeds; of deep trees a state, its gradient and seeds */
-  double rows[DEEP ? 9 * N + 1 + NA : 1];     /* of deep trees: seeds, gradients of one row */
+  double rows[DEEP ? ROW : 1];                /* of deep trees, for the Jacobian by parameters */
   double smooth[DEEP ? 1 : (SMOOTH + 1) * N]; /* of others: for guesses of a rollout */
   double shed[N];
   double blocks[DEEP ? 1 : 16 * N * N], sought[8 * N]; /* of four steps */
@@ -42,6 +42,9 @@ enum { WORK_SIZE = sizeof(Work) / sizeof(double) };
 
 #if DEEP
 #include "tree_jacobian.h"
+#if SLOPES
+#include "tree_parameters.h"
+#endif
 #endif
 
 /* What a step's kernels share that only the parameters decide. */
@@ -350,6 +353,23 @@ HIDDEN int ON_PATH(vjp_trajectory)(int steps, const double *const *in, double *c
 #endif
 
 #include "step_functions.h"
+
+#if ALPHA_JACOBIAN && DEEP && SLOPES && !defined(FOR_V3)
+int ROBOT(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
+  Work *const w = (Work *)(void *)work;
+  double *p_next = w->bar, *pd_next = p_next + N, *shares = w->rows, *own = shares + SHARES, *slopes = own + 2 * NM;
+  const int status = linearised(in, w);
+  if (status != 0) return status;
+  shares_kernel(in[0], in[1], p_next, pd_next, in[3], in[4], w->model, shares, w->kernel);
+  own_kernel(in[0], in[1], in[2], in[3], p_next, pd_next, in[4], w->model, own, w->kernel);
+  slopes_kernel(in[4], slopes, w->kernel);
+  memset(out[0], 0, N * NA * sizeof(double));
+  memset(out[1], 0, N * NA * sizeof(double));
+  parameter_sides((const Joint *)(const void *)w->joints, in[3][0], shares, own, slopes, out[0], out[1]);
+  respond_all((const Joint *)(const void *)w->joints, 1.0 / in[3][0], NA, out[0], out[1], (Sweeps *)(void *)w->sweeps);
+  return 0;
+}
+#endif
 
 #ifndef FOR_V3
 int ROBOT(joint_step_work_size)(void) { return WORK_SIZE + LANES_JOINT_STEP; }

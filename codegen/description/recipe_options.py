@@ -59,8 +59,8 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType({
     "integrator": Option("Integrator of `step`."),
     "solver": Option("Projection of `step`."),
     "sweeps": Option(
-        "Sweeps, or Newton iterations and linear solves of direct projections, of `step`; VARIANT=N by commas: of "
-        "others too.", metavar="N", parse=_sweeps,
+        "Sweeps, or Newton iterations and linear solves of direct projections, of `step`, or by variant.",
+        metavar="N|VARIANT=N,…", parse=_sweeps,
     ),
     "variants": Option(
         "Steps on maximal states, INTEGRATOR_SOLVER by commas, published (the default one and the paper's three) or "

@@ -14,7 +14,7 @@ from typing import Any
 from diffpbd.runtime.base.errors import Argument, InputError
 from diffpbd.runtime.base.names import near
 
-__all__ = ["Option", "expect", "option", "options_of"]
+__all__ = ["Option", "expect", "named", "option", "options_of"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,24 @@ class Option:
     def word(self, name: str) -> str:
         """The option of a field."""
         return self.flag.split("/")[0] or f"--{name.replace('_', '-')}"
+
+
+def named(example: str) -> Callable[[Sequence[str]], dict[str, float]]:
+    """What makes numbers by name of the NAME=VALUE words of a command line; `example` is one of them for a message."""
+
+    def numbers(words: Sequence[str]) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for word in words:
+            name, _, value = (part.strip() for part in word.partition("="))
+            if name in found:
+                raise ValueError(f"{name} is given twice.")
+            try:
+                found[name] = float(value)
+            except ValueError:
+                raise ValueError(f"expected NAME=VALUE with a number, such as {example}, found {word!r}.") from None
+        return found
+
+    return numbers
 
 
 def option(help: str, default: Any = MISSING, *, make: Any = MISSING, **how: Any) -> Any:

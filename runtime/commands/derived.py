@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from diffpbd.runtime.base.errors import InputError, of_arguments
 from diffpbd.runtime.base.options import Option, options_of
 from diffpbd.runtime.commands.numbers import Real, Whole
 
@@ -24,7 +25,9 @@ def job(name: str, record: Any, but: Collection[str] = ()) -> Callable[[Any], An
         def call(**words: Any) -> Any:
             own = {field: words.pop(field.name) for field in fields(record) if field.name in names}
             given = {f.name: value for f, value in own.items() if value is not None or f.default_factory is MISSING}
-            return function(**words, **{name: record(**given)})
+            with of_arguments():
+                made = record(**given)
+            return function(**words, **{name: made})
 
         return options(record, names)(call)
 
@@ -64,7 +67,7 @@ def _kind(field: Field[Any], own: Option, unset: bool) -> dict[str, Any]:
         def read(_ctx: click.Context, _param: click.Parameter, text: Any) -> Any:
             try:
                 return text if parse is None or text is None else parse(text)
-            except ValueError as error:
+            except (ValueError, InputError) as error:
                 raise click.BadParameter(str(error)) from None
 
         found: dict[str, Any] = {"callback": read, "multiple": own.many}

@@ -10,7 +10,7 @@ import click
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.recipe_options import OPTIONS
 from diffpbd.runtime.api.robots import default_folder
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import ArgumentError
 from diffpbd.runtime.commands.derived import made_of
 from diffpbd.runtime.commands.progress import staged
 from diffpbd.runtime.commands.results import as_json, finish, json_option, note, said
@@ -54,7 +54,7 @@ def command(
     if order != "2":
         options["functions"] = [*(options["functions"] or ["default"]), "sixth_order_step"]
     if printed_order and options["sweep_order"] == "joints":
-        raise InputError("--printed-order and --sweep-order joints: expected one of them.")
+        raise ArgumentError("--printed-order and --sweep-order joints: expected one of them.")
     options["sweep_order"] = "printed" if printed_order else options["sweep_order"]
     out = default_folder(robot) if out is None else out
     with staged() as say:
