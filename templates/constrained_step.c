@@ -81,7 +81,7 @@ enum { WORK_SIZE = sizeof(Work) / sizeof(double), NP = N, LANES_ROLLOUT = 0 };
 /* For step_functions.h. */
 #define TOGETHER 0
 #define BY_ROWS SIDED
-#define JAC_ALPHA STEP(jac_alpha_joint_step)
+#define PARAMETER_JACOBIAN STEP(jac_alpha_joint_step)
 
 #if FLOATING
 #include "turned_torque.h"

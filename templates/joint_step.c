@@ -14,7 +14,7 @@
 #define TOGETHER !DEEP
 #ifndef FOR_V3
 #define BY_ROWS (DEEP && !SLOPES) /* where a joint's place is a parameter too */
-#define JAC_ALPHA ROBOT(jac_alpha_joint_step)
+#define PARAMETER_JACOBIAN ROBOT(jac_alpha_joint_step)
 #endif
 
 enum { SMOOTH = 5, SWEEPS = 80 * N + 72 }; /* differences of a rollout's poses from which its next one is guessed; doubles of Sweeps */

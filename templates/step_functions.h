@@ -29,7 +29,7 @@ static int linearised(const double *const *in, Work *w) {
 
 #if ALPHA_JACOBIAN && BY_ROWS
 /* A row for every unit seed. */
-HIDDEN int JAC_ALPHA(const double *const *in, double *const *out, double *work) {
+HIDDEN int PARAMETER_JACOBIAN(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
   double *p_next = w->bar, *pd_next = p_next + N, *bars = pd_next + N, *seed = w->rows, *row = seed + 2 * N;
   const int status = linearised(in, w);
