@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from diffpbd.codegen.description.numerals import LARGEST
 from diffpbd.codegen.description.report import quoted
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.names import LONGEST, PUNCTUATION, strange_characters
 from diffpbd.runtime.base.options import Option
-
-if TYPE_CHECKING:
-    from diffpbd.codegen.description.recipe import Recipe
 
 __all__ = ["choices_of", "expect_relaxation", "expect_usable", "names_of", "option_words", "relaxation_of", "sweeps_of"]
 
@@ -100,8 +97,8 @@ def sweeps_of(text: str) -> int | dict[str, int]:
     return counts.get("", counts)
 
 
-def option_words(recipe: Recipe, plain: Recipe) -> list[str]:
-    """The options of `diffpbd generate` that make the one recipe of the other."""
+def option_words(recipe: Any, plain: Any) -> list[str]:
+    """The options of `diffpbd generate` that make the one `Recipe` of the other."""
     words: list[str] = []
     for entry in dataclasses.fields(recipe):
         value = getattr(recipe, entry.name)
