@@ -21,7 +21,7 @@ typedef struct {
   double iterate[N], correction[N], factors[FACTORS], mass[MASS], momentum[N];
   double gradient[N], direction[N], trial[N], x[N], y[N];
   double nodes[8 * N];                        /* two nodes and their seeds; of deep trees two states and their successors */
-  double row[DEEP ? 9 * N + 1 + NA : 1];      /* of deep trees: seeds, gradients of one row */
+  double row[DEEP ? ROW : 1];                 /* of deep trees, for the Jacobian by parameters */
   double smooth[DEEP ? 1 : (SMOOTH + 1) * N]; /* of others: for guesses of a rollout */
   double shed[N];
   double blocks[DEEP ? 1 : 16 * N * N], sought[8 * N]; /* of four steps */
@@ -34,6 +34,9 @@ enum { WORK_SIZE = sizeof(Work) / sizeof(double) };
 
 #if DEEP
 #include "tree_jacobian.h"
+#if SLOPES
+#include "tree_parameters.h"
+#endif
 #endif
 
 static double largest(const double *x) {
@@ -268,7 +271,26 @@ int ROBOT(jac_alpha_joint_step)(const double *const *in, double *const *out, dou
   jacobian_alpha_kernel(in[0], in[1], in[2], in[3], p_next, pd_next, in[4], out[0], out[1], w->kernel);
   return 0;
 }
+#elif SLOPES
+int ROBOT(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
+  Work *const w = (Work *)(void *)work;
+  double *p_next = w->nodes, *pd_next = p_next + N, *shares = w->row, *own = shares + SHARES, *slopes = own + 2 * NM;
+  int status;
+  prepare_kernel(in[4], w->model, w->kernel);
+  status = advance(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, w);
+  if (status != 0) return status;
+  linearise(in[0], in[1], in[3], in[4], p_next, pd_next, w);
+  shares_kernel(in[0], in[1], p_next, pd_next, in[3], in[4], w->model, shares, w->kernel);
+  own_kernel(in[0], in[1], in[2], in[3], p_next, pd_next, in[4], w->model, own, w->kernel);
+  slopes_kernel(in[4], slopes, w->kernel);
+  memset(out[0], 0, N * NA * sizeof(double));
+  memset(out[1], 0, N * NA * sizeof(double));
+  parameter_sides((const Joint *)(const void *)w->joints, in[3][0], shares, own, slopes, out[0], out[1]);
+  respond_all((const Joint *)(const void *)w->joints, 1.0 / in[3][0], NA, out[0], out[1], (Sweeps *)(void *)w->sweeps);
+  return 0;
+}
 #else
+/* Where a joint's place is a parameter too: row by row. */
 int ROBOT(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
   double *p_next = w->nodes, *pd_next = p_next + N, *seed = w->row, *bar = seed + 2 * N;

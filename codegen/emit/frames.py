@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import casadi as ca
 
-from diffpbd.codegen.description.robot import WORLD, JointType, Robot, Tip
+from diffpbd.codegen.description.robot import WORLD, Robot, Tip
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.constants import BAD_GOAL, NO_FRAME, NOT_REACHED
 from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
@@ -130,7 +130,7 @@ def _limit(model: Model, i: int, side: int) -> Any:
 def _written(robot: Robot, i: int) -> tuple[float, float]:
     """Limits of a joint as the description has them."""
     joint = robot.joints[i]
-    free = joint.type is JointType.CONTINUOUS
+    free = joint.type.endless
     return (
         -ENDLESS if free or joint.lower is None else joint.lower,
         ENDLESS if free or joint.upper is None else joint.upper,
