@@ -100,7 +100,7 @@ def summary(robot: Robot, run: ClosedLoop) -> str:
     own = "solver alone: no time known"
     if solver.size:
         bounded = (
-            f"at most {run.iterations.max():.0f} interior-point iterations, and none in "
+            f"at most {run.iterations.max():.0f} iterations of a program (active-set rounds or interior point), none in "
             f"{100.0 * (run.iterations == 0).mean():.0f} % of the ticks, where no bound was active"
             if run.iterations.any()
             else "no bound was active"
