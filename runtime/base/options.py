@@ -7,7 +7,7 @@ From there follow the option of the command (`commands/derived.py`), the keyword
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, dataclass
 from typing import Any
 
@@ -60,16 +60,17 @@ def named(example: str) -> Callable[[Sequence[str]], dict[str, float]]:
 
 
 def option(help: str, default: Any = MISSING, *, make: Any = MISSING, **how: Any) -> Any:
-    """A field with its default, or what makes it."""
-    return dataclasses.field(default=default, default_factory=make, metadata={"option": Option(help, **how)})
+    """A field with its default, or what makes it: a mapping, which has no hash."""
+    hashed = None if make is MISSING else False
+    return dataclasses.field(
+        default=default, default_factory=make, hash=hashed, metadata={"option": Option(help, **how)}
+    )
 
 
-def options_of(
-    record: Any, table: Mapping[str, Option] | None = None
-) -> Iterator[tuple[dataclasses.Field[Any], Option]]:
-    """Every field of a dataclass that is an option of a command: it says so itself, or a `table` does."""
+def options_of(record: Any) -> Iterator[tuple[dataclasses.Field[Any], Option]]:
+    """Every field of a dataclass that is an option of a command."""
     for field in dataclasses.fields(record):
-        own: Option | None = field.metadata.get("option") if table is None else table.get(field.name)
+        own: Option | None = field.metadata.get("option")
         if own is not None:
             yield field, own
 

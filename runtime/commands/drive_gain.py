@@ -49,9 +49,9 @@ def command(robot: str, logs: tuple[str, ...], loaded: tuple[str, ...], payload:
     wanted = Wanted(signless, words.processing())
     free, carrying = (read_recordings(opened, paths, wanted)[0] for paths in (logs, loaded))
     found = drive_gains(opened, free, carrying, known)
-    units = [joint.unit for joint in opened.manifest.robot.joints]
+    units = [joint.effort_unit for joint in opened.manifest.robot.joints]
     rows = [
-        [g.joint, number(g.value, 5), number(g.std, 2), "N·m/A" if unit == "rad" else "N/A",
+        [g.joint, number(g.value, 5), number(g.std, 2), f"{unit}/A",
          "" if g.value is not None else "the payload's torque is not told from the arm's own"]
         for g, unit in zip(found, units, strict=True)
     ]  # fmt: skip

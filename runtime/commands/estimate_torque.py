@@ -150,7 +150,7 @@ def _facts(
     errors = TorqueErrors.of(parts, found) if recorded else None
     joints = {}
     for j, joint in enumerate(robot.manifest.robot.joints):
-        own = {"unit": "N·m" if joint.unit == "rad" else "N"}
+        own = {"unit": joint.effort_unit}
         own["rms"] = np.sqrt(np.mean(np.concatenate([e.u[:, j] for e in found]) ** 2))
         if errors:
             own |= {"rmse_filtered": errors.filtered[j], "rmse": errors.raw[j], "bias": errors.bias[j]}
@@ -189,7 +189,7 @@ def _summary(robot: Robot, settings: Settings, parts: list[Samples], found: list
     rows = []
     for j, joint in enumerate(robot.manifest.robot.joints):
         size = np.sqrt(np.mean(np.concatenate([e.u[:, j] for e in found]) ** 2))
-        row = [joint.name, "N·m" if joint.unit == "rad" else "N", number(float(size), 4), number(float(change[j]), 3)]
+        row = [joint.name, joint.effort_unit, number(float(size), 4), number(float(change[j]), 3)]
         if errors:
             row += [number(float(x[j]), 4) for x in (errors.filtered, errors.raw, errors.bias)]
         rows.append(row)

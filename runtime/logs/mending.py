@@ -146,7 +146,7 @@ def _number(text: str, word: str, least: float = LEAST) -> float:
 def mended(recording: Any, how: Mending, facts: Sequence[Joint] = ()) -> Any:
     """The recording (a dataclass with `time`, `joints` and the quantities) put right; turns stay, see `unwrapped`."""
     joints: tuple[str, ...] = recording.joints
-    slides = {joint.name for joint in facts if joint.unit == "m"}
+    slides = {joint.name for joint in facts if not joint.turns}
     blocks = {name: values for name in QUANTITIES if (values := getattr(recording, name)) is not None}
     factors = {name: np.ones(len(joints)) for name in QUANTITIES}
     if how.degrees:
