@@ -36,7 +36,7 @@ import pinocchio
 from diffpbd.codegen.description.base import FLOATING
 from diffpbd.codegen.description.document import UNSUPPORTED_TYPES, read_document
 from diffpbd.codegen.description.recipe import default_recipe, with_options
-from diffpbd.codegen.description.robot import JointType, Robot
+from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.source import SourceError, parse
 from diffpbd.codegen.description.validate import examine
 from diffpbd.codegen.emit.c_writer import kernel
@@ -155,7 +155,7 @@ def difference(file: Path, robot: Robot, torque: ca.Function, alpha: Sequence[fl
         p, pd, pdd = (rng.uniform(-size, size, A.shape[1]) for size in (np.pi, 2.0, 5.0))
         q, v, a = pinocchio.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
         for joint, place, value in zip(robot.joints[base:], places, A @ p + b, strict=True):
-            circle = joint.type is JointType.CONTINUOUS
+            circle = joint.type.endless
             q[place.idx_q : place.idx_q + place.nq] = [np.cos(value), np.sin(value)] if circle else [value]
         v[columns], a[columns] = A @ pd, A @ pdd
         if free:  # rates in world axes, accelerations of the origin; pinocchio's are the base's own, spatial

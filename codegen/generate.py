@@ -23,6 +23,7 @@ from typing import Any, Final, NoReturn
 
 from diffpbd.codegen.description.attached import lever_joints, wrench_frames
 from diffpbd.codegen.description.frames import chosen_frames
+from diffpbd.codegen.description.friction_note import friction_notes
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.recipe_options import option_words
 from diffpbd.codegen.description.resolve import find_recipe, read_doubted
@@ -61,6 +62,8 @@ def generate(
     described, doubts = read_doubted(recipe)
     for doubt in doubts:
         say(doubt.line("warning"))
+    for note in friction_notes(described, recipe):
+        say(note)
     wrench_frames(described, recipe.wrench)
     lever_joints(described, recipe.lever_springs)
     chosen_frames(described, recipe.frames)

@@ -9,7 +9,7 @@ from typing import Any
 
 import casadi as ca
 
-from diffpbd.codegen.description.recipe import MOST_SWEEPS, Relaxation
+from diffpbd.codegen.description.recipe_options import MOST_SWEEPS, Relaxation
 from diffpbd.codegen.description.resolve import resolve
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.graph.maximal import casadi_step, values, variant

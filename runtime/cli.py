@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from diffpbd.runtime.base.errors import DiffpbdError
+from diffpbd.runtime.base.errors import ArgumentError, DiffpbdError
 from diffpbd.runtime.base.extras import extra_of, missing
 from diffpbd.runtime.base.origin import started
 from diffpbd.runtime.folder.locate import ROBOTS
@@ -19,6 +19,7 @@ from diffpbd.runtime.folder.locate import ROBOTS
 __all__ = ["cli", "main"]
 
 EXIT_BAD_INPUT = 1
+EXIT_WRONG_USAGE = 2  # as click has it
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 
@@ -103,7 +104,7 @@ class LazyGroup(click.Group):
             sys.exit(EXIT_BAD_INPUT)
         except DiffpbdError as error:
             click.echo(f"Error: {_visible(str(error))}", err=True)
-            sys.exit(EXIT_BAD_INPUT)
+            sys.exit(EXIT_WRONG_USAGE if isinstance(error, ArgumentError) else EXIT_BAD_INPUT)
         except OSError as error:  # such as a full disk behind standard output
             _drop_output()
             place = "standard output" if error.filename is None else error.filename

@@ -45,15 +45,9 @@ static int factor_rows(double share, int *order, Work *w) {
     }
     if (k == 0) first = K[best + ALL * best];
     if (!(K[best + ALL * best] > share * first)) break;
-    for (j = 0; j < ALL && best != k; j++) {
-      const double t = K[k + ALL * j];
-      K[k + ALL * j] = K[best + ALL * j];
-      K[best + ALL * j] = t;
-    }
-    for (i = 0; i < ALL && best != k; i++) {
-      const double t = K[i + ALL * k];
-      K[i + ALL * k] = K[i + ALL * best];
-      K[i + ALL * best] = t;
+    if (best != k) {
+      exchange(K + k, K + best, ALL, ALL);
+      exchange(K + ALL * k, K + ALL * best, ALL, 1);
     }
     i = order[k];
     order[k] = order[best];

@@ -9,6 +9,14 @@
 #include "on_path.h"
 #include "joint_step_model.h"
 
+/* For step_functions.h: derivatives of a deep tree come step by step, and those by alpha row by row; of others together. */
+#define STEP ON_PATH
+#define TOGETHER !DEEP
+#ifndef FOR_V3
+#define BY_ROWS (DEEP && !SLOPES) /* where a joint's place is a parameter too */
+#define PARAMETER_JACOBIAN ROBOT(jac_alpha_joint_step)
+#endif
+
 enum { SMOOTH = 5, SWEEPS = 80 * N + 72 }; /* differences of a rollout's poses from which its next one is guessed; doubles of Sweeps */
 
 typedef struct { /* what a step knows of its start */
@@ -20,8 +28,8 @@ typedef struct {
   Start start, next;    /* of this step and, in a rollout, of the one after */
   double iterate[N], correction[N], factors[FACTORS], mass[MASS], momentum[N];
   double gradient[N], direction[N], trial[N], x[N], y[N];
-  double nodes[8 * N];                        /* two nodes and their seeds; of deep trees two states and their successors */
-  double row[DEEP ? 9 * N + 1 + NA : 1];      /* of deep trees: seeds, gradients of one row */
+  double bar[8 * N];                          /* two nodes and their seeds; of deep trees a state, its gradient and seeds */
+  double rows[DEEP ? ROW : 1];                /* of deep trees, for the Jacobian by parameters */
   double smooth[DEEP ? 1 : (SMOOTH + 1) * N]; /* of others: for guesses of a rollout */
   double shed[N];
   double blocks[DEEP ? 1 : 16 * N * N], sought[8 * N]; /* of four steps */
@@ -34,7 +42,14 @@ enum { WORK_SIZE = sizeof(Work) / sizeof(double) };
 
 #if DEEP
 #include "tree_jacobian.h"
+#if SLOPES
+#include "tree_parameters.h"
 #endif
+#endif
+
+/* What a step's kernels share that only the parameters decide. */
+static void prepare(const double *alpha, Work *w) { prepare_kernel(alpha, w->model, w->kernel); }
+#define prepare_slopes prepare
 
 static double largest(const double *x) {
   double result = 0.0;
@@ -189,10 +204,12 @@ static int advance(const double *p, const double *pd, const double *u, const dou
 }
 
 #if DEEP
-/* What every joint adds to the derivatives of a step. */
-static void linearise(const double *p, const double *pd, const double *h, const double *alpha, const double *p_next,
-                      const double *pd_next, Work *w) {
+/* What every joint adds to the derivatives of a step; there always are some. */
+static int linearise(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
+                     const double *p_next, const double *pd_next, Work *w) {
+  (void)u;
   joints_kernel(p, pd, p_next, pd_next, h, alpha, w->model, w->joints, w->kernel);
+  return 0;
 }
 
 /* Pulls seeds at the end of a linearised step back to its start; adds to alpha_bar and h_bar where they are asked for. */
@@ -223,20 +240,14 @@ HIDDEN sixth_beside ROBOT(sixth_lanes4), ROBOT(sixth_lanes4_v4);
 #include "adjoint.h"
 #endif
 
-HIDDEN int ON_PATH(joint_step)(const double *const *in, double *const *out, double *work) {
-  Work *const w = (Work *)(void *)work;
-  prepare_kernel(in[4], w->model, w->kernel);
-  return advance(in[0], in[1], in[2], in[3], in[4], out[0], out[1], w);
-}
-
 static int differentiate(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                          const double *alpha, double *const *out, Work *w) {
   int status;
-  prepare_kernel(alpha, w->model, w->kernel);
+  prepare(alpha, w);
   status = advance_from(p, pd, u, kick, h, alpha, 0, out[0], out[1], w);
   if (status != 0) return status;
 #if DEEP
-  linearise(p, pd, h, alpha, out[0], out[1], w);
+  (void)linearise(p, pd, u, h, alpha, out[0], out[1], w);
   tree_jacobian(w->joints, h[0], out + 2, w->sweeps);
 #else
   jacobian_kernel(p, pd, out[0], out[1], h, alpha, w->model, out[2], out[3], out[4], out[5], out[6], out[7],
@@ -245,73 +256,25 @@ static int differentiate(const double *p, const double *pd, const double *u, con
   return 0;
 }
 
-HIDDEN int ON_PATH(jac_joint_step)(const double *const *in, double *const *out, double *work) {
-  Work *const w = (Work *)(void *)work;
-  return differentiate(in[0], in[1], in[2], 0, in[3], in[4], out, w);
-}
-
-HIDDEN int ON_PATH(jac_kicked_step)(const double *const *in, double *const *out, double *work) {
-  Work *const w = (Work *)(void *)work;
-  return differentiate(in[0], in[1], in[2], in[3], in[4], in[5], out, w);
-}
-
-#if ALPHA_JACOBIAN
-#ifndef FOR_V3
-#if !DEEP
+#if ALPHA_JACOBIAN && !DEEP && !defined(FOR_V3)
 int ROBOT(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
-  double *p_next = w->nodes, *pd_next = p_next + N;
+  double *p_next = w->bar, *pd_next = p_next + N;
   int status;
-  prepare_kernel(in[4], w->model, w->kernel);
+  prepare(in[4], w);
   status = advance(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, w);
   if (status != 0) return status;
   jacobian_alpha_kernel(in[0], in[1], in[2], in[3], p_next, pd_next, in[4], out[0], out[1], w->kernel);
   return 0;
 }
-#else
-int ROBOT(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
-  Work *const w = (Work *)(void *)work;
-  double *p_next = w->nodes, *pd_next = p_next + N, *seed = w->row, *bar = seed + 2 * N;
-  double *alpha_bar = bar + 3 * N, *h_bar = alpha_bar + NA;
-  int status, r, j;
-  prepare_kernel(in[4], w->model, w->kernel);
-  status = advance(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, w);
-  if (status != 0) return status;
-  linearise(in[0], in[1], in[3], in[4], p_next, pd_next, w);
-  memset(seed, 0, 2 * N * sizeof(double));
-  for (r = 0; r < 2 * N; r++) {
-    double *block = r < N ? out[0] : out[1];
-    const int row = r < N ? r : r - N;
-    memset(alpha_bar, 0, (NA + 1) * sizeof(double));
-    seed[r] = 1.0;
-    pull_back(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, seed, seed + N, bar, bar + N, bar + 2 * N, alpha_bar,
-              h_bar, w);
-    seed[r] = 0.0;
-    for (j = 0; j < NA; j++) block[row + N * j] = alpha_bar[j];
-  }
-  return 0;
-}
-#endif
-#endif
 #endif
 
+#if !DEEP
 HIDDEN int ON_PATH(vjp_joint_step)(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
-#if DEEP
-  double *p_next = w->nodes, *pd_next = p_next + N;
+  double *P = w->bar, *PD = P + 2 * N, *P_bar = PD + 2 * N, *PD_bar = P_bar + 2 * N;
   int status;
-  prepare_kernel(in[4], w->model, w->kernel);
-  status = advance(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, w);
-  if (status != 0) return status;
-  out[3][0] = 0.0;
-  memset(out[4], 0, NA * sizeof(double));
-  linearise(in[0], in[1], in[3], in[4], p_next, pd_next, w);
-  pull_back(in[0], in[1], in[2], in[3], in[4], p_next, pd_next, in[5], in[6], out[0], out[1], out[2], out[4], out[3],
-            w);
-#else
-  double *P = w->nodes, *PD = P + 2 * N, *P_bar = PD + 2 * N, *PD_bar = P_bar + 2 * N;
-  int status;
-  prepare_kernel(in[4], w->model, w->kernel);
+  prepare(in[4], w);
   status = advance(in[0], in[1], in[2], in[3], in[4], P + N, PD + N, w);
   if (status != 0) return status;
   memcpy(P, in[0], N * sizeof(double));
@@ -322,9 +285,9 @@ HIDDEN int ON_PATH(vjp_joint_step)(const double *const *in, double *const *out, 
   out[3][0] = 0.0;
   memset(out[4], 0, NA * sizeof(double));
   pull_back(1, in[2], in[3], in[4], P, PD, P_bar, PD_bar, out[0], out[1], out[2], out[4], out[3], w);
-#endif
   return 0;
 }
+#endif
 
 #if SIXTH
 #include "orders.h"
@@ -332,10 +295,10 @@ HIDDEN int ON_PATH(vjp_joint_step)(const double *const *in, double *const *out, 
 HIDDEN int ON_PATH(node_torque)(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
   const double half_h = 0.5 * in[3][0];
-  double *rate = w->nodes, *begun = rate + N, *u = out[0];
+  double *rate = w->bar, *begun = rate + N, *u = out[0];
   int status, k;
   if (!(in[3][0] >= C_LEAST_STEP)) return STATUS_STEP_NOT_FORWARDS;
-  prepare_kernel(in[4], w->model, w->kernel);
+  prepare(in[4], w);
   node_kernel(in[0], in[1], in[2], in[3], in[4], w->model, u, w->momentum, w->mass, w->kernel);
   memset(rate, 0, N * sizeof(double));
   for (k = 0; k < N; k++) begun[k] = (in[2][k] - in[0][k]) / (4.0 * half_h); /* the law is taken at the mean rate */
@@ -352,7 +315,7 @@ HIDDEN int ON_PATH(rollout)(int steps, const double *const *in, double *const *o
   int k = 0, status = 0;
   memcpy(P, in[0], N * sizeof(double));
   memcpy(PD, in[1], N * sizeof(double));
-  prepare_kernel(in[4], w->model, w->kernel);
+  prepare(in[4], w);
 #if !DEEP
   if (in[3][0] >= C_LEAST_STEP && frictionless(in[4])) {
     status = glide(steps, in[2], in[3], in[4], P, PD, &k, w);
@@ -377,47 +340,36 @@ HIDDEN int ON_PATH(rollout)(int steps, const double *const *in, double *const *o
   return status;
 }
 
+#if !DEEP
 HIDDEN int ON_PATH(vjp_trajectory)(int steps, const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
-  const double *U = in[0], *h = in[1], *alpha = in[2], *P = in[3], *PD = in[4], *p_bars = in[5], *pd_bars = in[6];
-#if DEEP
-  double *p_bar = w->nodes, *pd_bar = p_bar + N, *p_seed = pd_bar + N, *pd_seed = p_seed + N;
-  int k, j;
-#endif
-  if (!(h[0] >= C_LEAST_STEP)) return STATUS_STEP_NOT_FORWARDS;
-  prepare_kernel(alpha, w->model, w->kernel);
+  if (!(in[1][0] >= C_LEAST_STEP)) return STATUS_STEP_NOT_FORWARDS;
+  prepare(in[2], w);
   if (out[3] != 0) out[3][0] = 0.0;
   if (out[4] != 0) memset(out[4], 0, NA * sizeof(double));
-#if DEEP
-  memcpy(p_bar, p_bars + (ptrdiff_t)steps * N, N * sizeof(double));
-  memcpy(pd_bar, pd_bars + (ptrdiff_t)steps * N, N * sizeof(double));
-  for (k = steps - 1; k >= 0; k--) {
-    const ptrdiff_t at = (ptrdiff_t)k * N;
-    memcpy(p_seed, p_bar, N * sizeof(double));
-    memcpy(pd_seed, pd_bar, N * sizeof(double));
-    linearise(P + at, PD + at, h, alpha, P + at + N, PD + at + N, w);
-    pull_back(P + at, PD + at, U + at, h, alpha, P + at + N, PD + at + N, p_seed, pd_seed, p_bar, pd_bar, out[2] + at,
-              out[4], out[3], w);
-    for (j = 0; j < N; j++) {
-      p_bar[j] += p_bars[at + j];
-      pd_bar[j] += pd_bars[at + j];
-    }
-  }
-  memcpy(out[0], p_bar, N * sizeof(double));
-  memcpy(out[1], pd_bar, N * sizeof(double));
-#else
-  pull_back(steps, U, h, alpha, P, PD, p_bars, pd_bars, out[0], out[1], out[2], out[4], out[3], w);
-#endif
+  pull_back(steps, in[0], in[1], in[2], in[3], in[4], in[5], in[6], out[0], out[1], out[2], out[4], out[3], w);
   return 0;
 }
+#endif
 
-HIDDEN int ON_PATH(vjp_rollout)(int steps, const double *const *in, double *const *out, double *work) {
-  double *P = work + WORK_SIZE + LANES_ROLLOUT, *PD = P + (ptrdiff_t)N * (steps + 1);
-  const double *along[7] = {in[2], in[3], in[4], P, PD, in[5], in[6]};
-  double *const trajectory[2] = {P, PD};
-  const int status = ON_PATH(rollout)(steps, in, trajectory, work);
-  return status != 0 ? status : ON_PATH(vjp_trajectory)(steps, along, out, work);
+#include "step_functions.h"
+
+#if ALPHA_JACOBIAN && DEEP && SLOPES && !defined(FOR_V3)
+int ROBOT(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
+  Work *const w = (Work *)(void *)work;
+  double *p_next = w->bar, *pd_next = p_next + N, *shares = w->rows, *own = shares + SHARES, *slopes = own + 2 * NM;
+  const int status = linearised(in, w);
+  if (status != 0) return status;
+  shares_kernel(in[0], in[1], p_next, pd_next, in[3], in[4], w->model, shares, w->kernel);
+  own_kernel(in[0], in[1], in[2], in[3], p_next, pd_next, in[4], w->model, own, w->kernel);
+  slopes_kernel(in[4], slopes, w->kernel);
+  memset(out[0], 0, N * NA * sizeof(double));
+  memset(out[1], 0, N * NA * sizeof(double));
+  parameter_sides((const Joint *)(const void *)w->joints, in[3][0], shares, own, slopes, out[0], out[1]);
+  respond_all((const Joint *)(const void *)w->joints, 1.0 / in[3][0], NA, out[0], out[1], (Sweeps *)(void *)w->sweeps);
+  return 0;
 }
+#endif
 
 #ifndef FOR_V3
 int ROBOT(joint_step_work_size)(void) { return WORK_SIZE + LANES_JOINT_STEP; }

@@ -12,18 +12,7 @@ static void coordinates(const double *p, const double *pd, double *x) {
   memcpy(x + N, pd, N * sizeof(double));
 }
 
-/* (1, turn / 2) q, of unit length. */
-static void turned(const double *q, const double *turn, double *p) {
-  const double x = 0.5 * turn[0], y = 0.5 * turn[1], z = 0.5 * turn[2];
-  double size;
-  int i;
-  p[0] = q[0] - x * q[1] - y * q[2] - z * q[3];
-  p[1] = q[1] + x * q[0] + y * q[3] - z * q[2];
-  p[2] = q[2] + y * q[0] + z * q[1] - x * q[3];
-  p[3] = q[3] + z * q[0] + x * q[2] - y * q[1];
-  size = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]);
-  for (i = 0; i < 4; i++) p[i] /= size;
-}
+#include "turned.h"
 
 /* 2 vec(r) with r = p q^-1, whose scalar part, not negative, comes back. */
 static double turn_between(const double *q, const double *p, double *turn) {

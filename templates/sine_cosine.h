@@ -24,17 +24,17 @@ static NOINLINE void library_sine_cosine(double x, double *sine, double *cosine)
   *cosine = cos(x);
 }
 
-/* Sine and cosine of one angle, without a call: the same bits wherever double arithmetic is IEEE 754's, and within 2.2e-16
- * of exact. Adding 1.5 * 2^52 rounds to the whole number k of quarter turns and leaves its last bits, the quadrant, in the mantissa's.
- * Large angles, infinities and NaN go to the C library. */
+/* Sine and cosine of one angle, without a call: the same bits wherever this arithmetic is IEEE 754's. Adding
+ * ANGLE_SHIFT rounds to the whole number k of quarter turns and leaves its last bits, the quadrant, in the mantissa's. Large angles,
+ * infinities and NaN go to the C library. */
 INLINE void sine_cosine(double x, double *sine, double *cosine) {
-#if (defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD == 0) || (!defined(FLT_EVAL_METHOD) && defined(__x86_64__))
-  const double shift = 6755399441055744.0;
+#if ANGLES_AS_WRITTEN
+  const double shift = ANGLE_SHIFT;
   union {
     double value;
-    uint64_t bits;
+    AngleBits bits;
   } turns, sines, cosines;
-  uint64_t odd;
+  AngleBits odd;
   double k, r, z, s, c;
   if (RARELY(!(fabs(x) <= C_LARGE_ANGLE))) {
     library_sine_cosine(x, sine, cosine);
@@ -49,9 +49,9 @@ INLINE void sine_cosine(double x, double *sine, double *cosine) {
   sines.value = s;
   cosines.value = c;
   /* Quadrants by masks: a processor cannot foresee them as branches. */
-  odd = (sines.bits ^ cosines.bits) & ((uint64_t)0 - (turns.bits & 1));
-  sines.bits = (sines.bits ^ odd) ^ ((turns.bits & 2) << 62);
-  cosines.bits = (cosines.bits ^ odd) ^ (((turns.bits + 1) & 2) << 62);
+  odd = (sines.bits ^ cosines.bits) & ((AngleBits)0 - (turns.bits & 1));
+  sines.bits = (sines.bits ^ odd) ^ ((turns.bits & 2) << (ANGLE_SIGN - 1));
+  cosines.bits = (cosines.bits ^ odd) ^ (((turns.bits + 1) & 2) << (ANGLE_SIGN - 1));
   *sine = sines.value;
   *cosine = cosines.value;
 #else

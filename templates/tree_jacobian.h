@@ -104,11 +104,11 @@ static void respond(const Joint *joints, Sweeps *s) {
 }
 
 /* Columns of dp1 and dpd1, right-hand sides where they are made, become what they are, `COLUMNS` at a time. */
-static void respond_all(const Joint *joints, double over, double *dp, double *dpd, Sweeps *s) {
+static void respond_all(const Joint *joints, double over, int columns, double *dp, double *dpd, Sweeps *s) {
   double *pose = (double *)s->pose, *rate = (double *)s->rate;
   int first, i, c;
-  for (first = 0; first < N; first += COLUMNS) {
-    const int count = N - first < COLUMNS ? N - first : COLUMNS;
+  for (first = 0; first < columns; first += COLUMNS) {
+    const int count = columns - first < COLUMNS ? columns - first : COLUMNS;
     double *to_pose = dp + N * first, *to_rate = dpd + N * first;
     for (c = 0; c < COLUMNS; c++) { /* beyond the last one that one again */
       const int at = N * (c < count ? c : count - 1);
@@ -178,7 +178,7 @@ static void tree_jacobian(const double *given, double h, double *const *out, dou
       out[3][k + N * i] = -dot6(near->right, r.below1) + dot6(turn, deep->column) - dot6(near->turned1, deep->held1);
     }
   }
-  for (block = 0; block < 3; block++) respond_all(joints, 1.0 / h, out[block], out[block + 3], s);
+  for (block = 0; block < 3; block++) respond_all(joints, 1.0 / h, N, out[block], out[block + 3], s);
   for (k = 0; k < N; k++) out[0][k + N * k] += 1.0;
 }
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from diffpbd.codegen.description.document import DEFAULT_AXIS, JointElement
 from diffpbd.codegen.description.rigid import MASSLESS, compose, merged, moved, norm, scale
-from diffpbd.codegen.description.robot import WORLD, Joint, JointType, Link, Mimic, Robot, Tip, Vec3
+from diffpbd.codegen.description.robot import WORLD, Joint, Link, Mimic, Robot, Tip, Vec3
 from diffpbd.codegen.description.tree import Selection
 from diffpbd.runtime.folder.manifest import LeftOut
 
@@ -30,12 +30,11 @@ def assemble(name: str, selection: Selection) -> Robot:
 
 
 def _frames(selection: Selection) -> dict[str, Tip]:
-    """Every link as a frame on the moving link that carries it, without the massless ones in front of a moving base."""
-    hidden = {joint.parent for joint in selection.joints if joint.of_base}
+    """Every link as a frame on the moving link that carries it, without those of no file."""
     return {
         name: Tip(name, carrier, pose.rotation, pose.translation)
         for name, (carrier, pose) in selection.place.items()
-        if name not in hidden
+        if name not in selection.hidden
     }
 
 
@@ -51,10 +50,10 @@ def _link(selection: Selection, names: list[str]) -> Link:
 def _joint(selection: Selection, joint: JointElement) -> Joint:
     parent, pose = selection.place[joint.parent]
     pose = compose(pose, joint.pose)
-    unbounded = joint.type == JointType.CONTINUOUS.value or not joint.has_limit
+    unbounded = joint.kind.endless or not joint.has_limit
     return Joint(
         name=joint.name,
-        type=JointType(joint.type),
+        type=joint.kind,
         parent=parent,
         rotation=pose.rotation,
         translation=pose.translation,

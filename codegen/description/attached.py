@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from diffpbd.codegen.description.robot import IDENTITY, ZERO, JointType, Robot, Tip
+from diffpbd.codegen.description.robot import IDENTITY, ZERO, Robot, Tip
 from diffpbd.runtime.base.errors import InputError, arg
 
 T = TypeVar("T")
@@ -20,7 +20,7 @@ def wrench_frames(robot: Robot, names: Sequence[str]) -> tuple[Tip, ...]:
 
 def lever_joints(robot: Robot, names: Sequence[str]) -> tuple[int, ...]:
     """The hinges of these names, in order; a name that no hinge has is refused, and one given twice."""
-    hinges = {j.name: k for k, j in enumerate(robot.joints) if j.type is not JointType.PRISMATIC}
+    hinges = {j.name: k for k, j in enumerate(robot.joints) if not j.type.slides}
     return _chosen("lever spring", hinges, names, lambda name: _no_hinge(robot, name))
 
 

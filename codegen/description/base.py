@@ -14,7 +14,6 @@ from typing import Final
 
 from diffpbd.codegen.description.document import (
     DEFAULT_AXIS,
-    UNSUPPORTED_TYPES,
     Document,
     JointElement,
     LinkElement,
@@ -24,6 +23,7 @@ from diffpbd.codegen.description.rigid import Pose, norm, scale, triad_of
 from diffpbd.codegen.description.robot import Robot, Vec3
 from diffpbd.codegen.description.singular import NEGLIGIBLE_MASS
 from diffpbd.runtime.base.errors import arg
+from diffpbd.runtime.base.joint_types import CONTINUOUS, PRISMATIC
 
 FIXED, PLANAR, FLOATING = "fixed", "planar", "floating"
 FLOOR: Final = "floor"
@@ -35,8 +35,8 @@ _PLANES: Final = {X: (("y", Y), ("z", Z)), Y: (("x", X), ("z", Z)), Z: (("x", X)
 """Normal of a plane → names and axes of its slides."""
 
 FREE: Final = (
-    ("base_x", "prismatic", X), ("base_y", "prismatic", Y), ("base_z", "prismatic", Z),
-    ("base_turn_x", "continuous", X), ("base_turn_y", "continuous", Y), ("base_turn_z", "continuous", Z),
+    ("base_x", PRISMATIC.name, X), ("base_y", PRISMATIC.name, Y), ("base_z", PRISMATIC.name, Z),
+    ("base_turn_x", CONTINUOUS.name, X), ("base_turn_y", CONTINUOUS.name, Y), ("base_turn_z", CONTINUOUS.name, Z),
 )  # fmt: skip
 """Freedoms of a floating base: name, type, axis."""
 
@@ -130,7 +130,7 @@ def _on_root(document: Document, base: str | None, hold: Sequence[str]) -> Joint
     if root is None or base not in (None, root):
         return None
     below = [joint for joint in document.joints if joint.parent == root and _moves(document, joint)]
-    if len(below) != 1 or below[0].type not in UNSUPPORTED_TYPES or below[0].name in hold:
+    if len(below) != 1 or not below[0].kind.at_root or below[0].name in hold:
         return None
     return below[0]
 
@@ -164,4 +164,4 @@ def _planar(normal: Vec3) -> tuple[tuple[str, str, Vec3], ...]:
     else:
         a, b, c, d, e, f, *_ = triad_of(normal)
         slides = (("1", (a, b, c)), ("2", (d, e, f)))
-    return (*((f"base_{name}", "prismatic", axis) for name, axis in slides), ("base_turn", "continuous", normal))
+    return (*((f"base_{name}", PRISMATIC.name, axis) for name, axis in slides), ("base_turn", CONTINUOUS.name, normal))

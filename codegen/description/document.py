@@ -14,12 +14,14 @@ from diffpbd.codegen.description.robot import ZERO, Inertial, Vec3
 from diffpbd.codegen.description.source import Element
 from diffpbd.codegen.description.unread import unread
 from diffpbd.codegen.description.urdf_attributes import URDF, WHY
+from diffpbd.runtime.base.joint_types import AT_ROOT, FIXED, MOVING, JointType, type_of
 from diffpbd.runtime.base.names import LONGEST, PUNCTUATION, strange_characters
 
-MOVING_TYPES: Final = ("revolute", "continuous", "prismatic")
-UNSUPPORTED_TYPES: Final = ("planar", "floating")
 DEFAULT_AXIS: Final[Vec3] = (1.0, 0.0, 0.0)
 """What the format says where a joint has no `axis` element."""
+
+DRAKE: Final = "drake"
+"""Prefix of the elements by which Drake extends the format."""
 
 SIMILAR: Final = 0.75
 """[1] Likeness (difflib) from which an unknown element is taken for a misspelt one: Origin, limits, axes."""
@@ -106,11 +108,20 @@ class JointElement:
     rest: float = 0.0
     of_base: bool = False
     """Whether this is a freedom of a moving base, which no file names."""
+    pitch: float = 0.0
+    """[m] Way along the axis in a whole turn."""
+    part: bool = False
+    """Whether this is a later motion of the joint that it follows, which no file names."""
+
+    @property
+    def kind(self) -> JointType:
+        """What its type is."""
+        return type_of(self.type)
 
     @property
     def moves(self) -> bool:
         """False for fixed joints."""
-        return self.type != "fixed"
+        return self.type != FIXED.name
 
 
 @dataclass(frozen=True)
@@ -152,12 +163,17 @@ def read_document(root: Element) -> Document:
     if not name:
         reader.doubt("robot-name", "the robot has no name")
     links = tuple(reader.link(element) for element in root.named("link"))
-    joints = tuple(reader.joint(element) for element in root.named("joint"))
+    joints = tuple(reader.joint(element) for element in spelt(root, "joint"))
     loops = tuple(reader.loop(element) for element in root.named("loop_joint"))
     reader.tell_ignored()
     if not links:
         reader.fault("no-links", "the description has no link")
     return Document(name, links, joints, tuple(reader.faults), (*reader.doubts, *unread([root], URDF, WHY)), loops)
+
+
+def spelt(element: Element, tag: str) -> list[Element]:
+    """Children of this name, Drake's too: what URDF lacks, its files have as <drake:joint> and elements in it."""
+    return [child for child in element.children if child.tag == tag and (not child.namespace or child.prefix == DRAKE)]
 
 
 def strange_name(kind: str, name: str) -> Finding | None:
@@ -231,8 +247,8 @@ class _Reader:
         name = self._enter("joint", element)
         self.expect_children(element, _JOINT_CHILDREN)
         type_ = element.attributes.get("type", "")
-        if type_ not in (*MOVING_TYPES, *UNSUPPORTED_TYPES, "fixed"):
-            known = ", ".join((*MOVING_TYPES, "fixed"))
+        if type_ not in (*MOVING, *AT_ROOT, FIXED.name):
+            known = ", ".join((*MOVING, FIXED.name))
             self.fault("joint-type", f"type {quoted(type_)} is not known; supported are {known}")
         axis = self._single(element, "axis")
         limit = self._single(element, "limit")
@@ -254,6 +270,7 @@ class _Reader:
             damping=0.0 if dynamics is None else self._value(dynamics, "damping", read_number, 0.0),
             friction=0.0 if dynamics is None else self._value(dynamics, "friction", read_number, 0.0),
             mimic=None if mimic is None else self._mimic(mimic),
+            pitch=self._pitch(element, type_of(type_).pitch),
         )
         self._leave()
         return result
@@ -384,6 +401,13 @@ class _Reader:
             self._value(element, "multiplier", read_number, 1.0),
             self._value(element, "offset", read_number, 0.0),
         )
+
+    def _pitch(self, element: Element, tag: str) -> float:
+        """Of a joint whose second motion follows the first."""
+        found = spelt(element, tag)
+        if tag and len(found) != 1:
+            self.fault("pitch", f'{len(found)} <{DRAKE}:{tag} value="..."> [m per turn], one is expected')
+        return self._value(found[0], "value", read_number, 0.0, required=True) if found else 0.0
 
     def _pose(self, element: Element) -> Pose:
         origin = self._single(element, "origin")

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator
 from typing import Final
 
-from diffpbd.codegen.description.document import MOVING_TYPES, Document, JointElement
+from diffpbd.codegen.description.document import Document, JointElement
 from diffpbd.codegen.description.faults import ROUNDED_OFF, SHORTEST_AXIS, principal_moments
 from diffpbd.codegen.description.report import Finding, counted, listed, printable, quoted
 from diffpbd.codegen.description.rigid import MASSLESS, Pose, compose, inertia_about_axis, merged, moved, norm
-from diffpbd.codegen.description.robot import WORLD, ZERO, Inertial, JointType, Robot
+from diffpbd.codegen.description.robot import WORLD, ZERO, Inertial, Robot
 from diffpbd.codegen.description.singular import (
     NEGLIGIBLE_INERTIA,
     NEGLIGIBLE_MASS,
@@ -54,12 +54,12 @@ def link_doubts(document: Document) -> Iterator[Finding]:
 def selection_doubts(selection: Selection) -> Iterator[Finding]:
     """Axes and limits of the chosen joints, and what the choice leaves out."""
     for joint in selection.joints:
-        if joint.type not in MOVING_TYPES or joint.of_base:
+        if not joint.kind.motions or joint.of_base or joint.part:
             continue
         yield from _axis_doubts(joint)
         yield from _limit_doubts(joint)
     for joint in selection.joints:
-        if joint.mimic is not None:
+        if joint.mimic is not None and not joint.part:
             mimic = joint.mimic
             message = (
                 f"joint {quoted(joint.name)} follows joint {quoted(mimic.joint)} as a rigid gear: its position is "
@@ -115,9 +115,8 @@ def mass_doubts(selection: Selection, robot: Robot) -> Iterator[Finding]:
         message += " inverse dynamics is generated, forward dynamics and steps are impossible"
         yield Finding("singular", message, (link,), (joint,))
     inertials = {link.name: link.inertial for link in robot.links}
-    phantoms = {joint.child for joint in selection.joints if joint.of_base} - {selection.base_link}
     for link, joint in massless_links(robot):
-        if (link, joint) in singular or link in phantoms:
+        if (link, joint) in singular or link in selection.hidden:
             continue
         inertial = inertials[link]
         smallest = principal_moments(inertial.inertia)[0]
@@ -195,7 +194,7 @@ def _hinge_inertias(robot: Robot) -> list[float]:
 
 def _share(robot: Robot, hinges: list[float], carrier: int, pose: Pose, inertial: Inertial) -> tuple[str, float]:
     """The nearest hinge before a body, and the part of its inertia (zero pose) that is the body's tensor."""
-    while robot.joints[carrier].type is JointType.PRISMATIC:
+    while robot.joints[carrier].type.slides:
         pose = compose(_zero_pose(robot, carrier), pose)
         carrier = robot.joints[carrier].parent
         if carrier == WORLD:
@@ -224,11 +223,11 @@ def _axis_doubts(joint: JointElement) -> Iterator[Finding]:
 def _limit_doubts(joint: JointElement) -> Iterator[Finding]:
     where, names = f"joint {quoted(joint.name)}: ", (joint.name,)
     if not joint.has_limit:
-        if joint.type != JointType.CONTINUOUS.value:
+        if not joint.kind.endless:
             message = f"{where}a {joint.type} joint without <limit>; position, velocity and effort are unbounded"
             yield Finding("no-limit", message, (), names)
         return
-    if joint.type != JointType.CONTINUOUS.value:
+    if not joint.kind.endless:
         lower, upper = joint.lower or 0.0, joint.upper or 0.0
         absent = [name for name in ("lower", "upper") if getattr(joint, name) is None]
         note = f" ({' and '.join(absent)} absent, which the format reads as 0)" if absent else ""
@@ -242,7 +241,7 @@ def _limit_doubts(joint: JointElement) -> Iterator[Finding]:
         elif absent:
             message = f"{where}limit lower {lower:g}, upper {upper:g}{note}"
             yield Finding("half-range", message, (), names, numbers)
-    if joint.type == JointType.REVOLUTE.value:
+    if not (joint.kind.slides or joint.kind.endless):
         yield from _degree_doubts(joint)
     for attribute, bound in (("velocity", joint.velocity), ("effort", joint.effort)):
         if bound is None:

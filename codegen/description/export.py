@@ -35,6 +35,7 @@ from diffpbd.codegen.description.robot import (
 )
 from diffpbd.codegen.description.validate import examine
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.joint_types import type_of
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ def _add_link(root: ElementTree.Element, link: Link) -> None:
 
 
 def _add_joint(root: ElementTree.Element, robot: Robot, joint: Joint, child: str) -> None:
-    element = ElementTree.SubElement(root, "joint", name=joint.name, type=joint.type.value)
+    element = ElementTree.SubElement(root, "joint", name=joint.name, type=joint.type.name)
     _add_pose(element, Pose(joint.rotation, joint.translation))
     ElementTree.SubElement(element, "parent", link=_link_name(robot, joint.parent))
     ElementTree.SubElement(element, "child", link=child)
@@ -187,7 +188,7 @@ def _add_base_joint(root: ElementTree.Element, robot: Robot, base: str, child: s
 
 def _add_loop(root: ElementTree.Element, robot: Robot, loop: Loop) -> None:
     """A `<loop_joint>`; none for a distance."""
-    types = {kind: joint for joint, kind in OF_JOINT.items() if joint != "continuous"}
+    types = {kind: joint for joint, kind in OF_JOINT.items() if not type_of(joint).endless}
     if loop.type.value not in types:
         return
     element = ElementTree.SubElement(root, "loop_joint", name=loop.name, type=types[loop.type.value])

@@ -10,8 +10,6 @@ import numpy as np
 
 from diffpbd.codegen.description.document import (
     DEFAULT_AXIS,
-    MOVING_TYPES,
-    UNSUPPORTED_TYPES,
     Document,
     JointElement,
     LinkElement,
@@ -22,6 +20,7 @@ from diffpbd.codegen.description.robot import Mat3
 from diffpbd.codegen.description.singular import NEGLIGIBLE_INERTIA
 from diffpbd.codegen.description.tree import Selection
 from diffpbd.runtime.base.errors import arg
+from diffpbd.runtime.base.joint_types import AT_ROOT, MOVING
 
 SHORTEST_AXIS: Final = 1e-6
 """[1] An axis shorter than this names no direction; exporters write unit axes."""
@@ -54,10 +53,10 @@ def selection_faults(selection: Selection) -> Iterator[Finding]:
     """Joints among the chosen ones that cannot be derived."""
     for joint in selection.joints:
         name = quoted(joint.name)
-        if joint.type in UNSUPPORTED_TYPES:
+        if joint.kind.at_root:
             message = f"joint {name}: type {quoted(joint.type)} is not supported here;"
-            message += f" supported are {', '.join(MOVING_TYPES)} and fixed, on a root that carries nothing else"
-            message += f" {' and '.join(UNSUPPORTED_TYPES)}"
+            message += f" supported are {', '.join(MOVING)} and fixed, on a root that carries nothing else"
+            message += f" {' and '.join(AT_ROOT)}"
             message += f" too; hold it ({arg.hold}) to weld it at zero, or choose another base ({arg.base})"
             yield Finding("joint-type", message, (), (joint.name,))
         if joint.mimic is not None and joint.mimic.joint:
@@ -101,7 +100,7 @@ def _joint_faults(joint: JointElement) -> Iterator[Finding]:
     where = f"joint {quoted(joint.name)}: "
     names = (joint.name,)
     axis = DEFAULT_AXIS if joint.axis is None else joint.axis
-    if joint.type in MOVING_TYPES and norm(axis) < SHORTEST_AXIS:
+    if joint.kind.motions and norm(axis) < SHORTEST_AXIS:
         x, y, z = axis
         message = f'{where}axis "{x:g} {y:g} {z:g}" has no direction; a {joint.type} joint needs one'
         yield Finding("axis", message, (), names, (("axis_length", norm(axis)),))

@@ -14,13 +14,15 @@ from diffpbd.codegen.description.rigid import Pose, compose, norm, rotation_from
 from diffpbd.codegen.description.robot import WORLD, ZERO, Loop, LoopType, Robot, Vec3
 from diffpbd.codegen.description.tree import Selection
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.joint_types import JOINT_TYPES
 
 WORLD_FRAME: Final = "world"
 """How a loop names the frame of the root link, whatever the root link is called."""
 
 OF_JOINT: Final[Mapping[str, str]] = {
-    "revolute": "hinge", "continuous": "hinge", "spherical": "ball", "prismatic": "slide", "fixed": "weld",
-}  # fmt: skip
+    **{kind.name: kind.closes for kind in JOINT_TYPES.values() if kind.closes},
+    "spherical": "ball",
+}
 """Type of a URDF joint → type of the loop that it closes."""
 
 SHORTEST_LENGTH: Final = 1e-9
@@ -160,7 +162,7 @@ def passive_faults(selection: Selection, passive: Sequence[str]) -> Iterator[Fin
         if passive.count(name) > 1:
             yield Finding("passive", f"passive joint {quoted(name)} is named twice", (), (name,))
     for joint in selection.joints:
-        if joint.mimic is None or joint.name in passive:
+        if joint.mimic is None or joint.part or joint.name in passive:
             continue
         if joint.mimic.joint in passive:
             message = f"passive joint {quoted(joint.mimic.joint)} is followed by the mimic joint {quoted(joint.name)}"

@@ -9,7 +9,7 @@ from diffpbd.codegen.description.numerals import LARGEST
 from diffpbd.codegen.description.recipe import DEFAULT_GRAVITY
 from diffpbd.codegen.description.report import listed
 from diffpbd.codegen.description.rigid import AXES
-from diffpbd.codegen.description.robot import Joint, JointType, LoopType, Robot
+from diffpbd.codegen.description.robot import Joint, LoopType, Robot
 
 NOT_IN_URDF: Final = {
     "friction.transition_velocity": "the smoothing rate of Coulomb friction",
@@ -106,7 +106,7 @@ def _of_description(robot: Robot) -> dict[str, float]:
 def limit_of(joint: Joint) -> dict[str, float]:
     """Attributes of a `<limit>`, none of a continuous joint without bounds; `LARGEST` where a bound is missing: the format
     demands effort and velocity, and knows no infinity."""
-    turns = joint.type is JointType.CONTINUOUS
+    turns = joint.type.endless
     bounds = {key: getattr(joint, key) for key in (("effort", "velocity") if turns else BOUNDS)}
     if turns and all(bound is None for bound in bounds.values()):
         return {}

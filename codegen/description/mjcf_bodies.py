@@ -20,6 +20,7 @@ from diffpbd.codegen.description.rigid import (
     symmetric,
 )
 from diffpbd.codegen.description.robot import IDENTITY, ZERO, Inertial, Vec3
+from diffpbd.runtime.base.joint_types import CONTINUOUS, FIXED, FLOATING, PRISMATIC, REVOLUTE, type_of
 
 EVERY = "all"
 """As a name of `frames`: every site that has a name."""
@@ -60,7 +61,7 @@ def _pose(pos: Any, quat: Any) -> Pose:
 
 
 def _fixed(name: str, parent: str, child: str, pose: Pose) -> JointElement:
-    return JointElement(name, 0, "fixed", parent, child, pose)
+    return JointElement(name, 0, FIXED.name, parent, child, pose)
 
 
 class _Chain:
@@ -83,7 +84,7 @@ class _Chain:
         first = int(model.body_jntadr[self.body])
         steps = [step for j in range(first, first + int(model.body_jntnum[self.body])) for step in self._steps(j)]
         for k, (j, joint, kind, axis) in enumerate(steps):
-            anchor = ZERO if kind in ("floating", "prismatic") else vector(model.jnt_pos[j])
+            anchor = ZERO if type_of(kind).slides or type_of(kind).at_root else vector(model.jnt_pos[j])
             own = k == len(steps) - 1 and anchor == ZERO
             child = name if own else f"{name}:{joint}"
             place = compose(self.at, self._at_zero(j, kind, axis, anchor))
@@ -101,21 +102,21 @@ class _Chain:
         kinds, name, axis = mujoco.mjtJoint, self.names.joints[j], vector(self.model.jnt_axis[j])
         kind = int(self.model.jnt_type[j])
         if kind == kinds.mjJNT_HINGE:
-            yield j, name, "revolute" if self.model.jnt_limited[j] else "continuous", axis
+            yield j, name, (REVOLUTE if self.model.jnt_limited[j] else CONTINUOUS).name, axis
         elif kind == kinds.mjJNT_SLIDE:
-            yield j, name, "prismatic", axis
+            yield j, name, PRISMATIC.name, axis
         elif kind == kinds.mjJNT_FREE:
-            yield j, name, "floating", axis
+            yield j, name, FLOATING.name, axis
         else:
             for part, turn in zip(self.names.parts[j], IDENTITY, strict=True):
-                yield j, part, "continuous", turn
+                yield j, part, CONTINUOUS.name, turn
 
     def _at_zero(self, j: int, kind: str, axis: Vec3, anchor: Vec3) -> Pose:
         """Pose of the joint's frame in the body's at qpos0, with the joint's own motion back from there to zero."""
-        if kind == "floating":
+        if type_of(kind).at_root:
             return Pose()
         back = -float(self.model.qpos0[self.model.jnt_qposadr[j]])
-        if kind == "prismatic":
+        if type_of(kind).slides:
             return Pose(translation=add(anchor, scale(axis, back)))
         return Pose(rotation_about(axis, 0.0 if self._is_ball(j) else back), anchor)
 
@@ -124,7 +125,7 @@ class _Chain:
 
     def _joint(self, j: int, name: str, kind: str, axis: Vec3, child: str, place: Pose) -> JointElement:
         model = self.model
-        if kind == "floating":
+        if type_of(kind).at_root:
             return JointElement(name, 0, kind, self.parent, child, place)
         limited, dof, at = bool(model.jnt_limited[j]), int(model.jnt_dofadr[j]), int(model.jnt_qposadr[j])
         ball = self._is_ball(j)

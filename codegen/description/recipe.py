@@ -7,30 +7,32 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
 from diffpbd.codegen.description.base import BASE_JOINTS, FIXED
 from diffpbd.codegen.description.contact_shapes import ContactEntry
 from diffpbd.codegen.description.contacts import PlaneEntry, Touching
 from diffpbd.codegen.description.loops import LoopEntry, closing
 from diffpbd.codegen.description.mjcf import file_defaults
-from diffpbd.codegen.description.numerals import LARGEST
-from diffpbd.codegen.description.report import quoted
+from diffpbd.codegen.description.recipe_options import (
+    MOST_SWEEPS,
+    NAMES,
+    Relaxation,
+    choices_of,
+    expect_relaxation,
+    expect_usable,
+    names_of,
+    relaxation_of,
+    sweeps_of,
+)
 from diffpbd.codegen.description.shapes import ShapeEntry, Shaping
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.base.names import IDENTIFIER, LONGEST, PUNCTUATION, RESERVED, strange_characters
+from diffpbd.runtime.base.names import IDENTIFIER, RESERVED
+from diffpbd.runtime.base.options import option
 
-INTEGRATORS: Final = ("variational", "paper")
-SOLVERS: Final = ("direct", "gauss_seidel", "jacobi")
 SYMBOLIC: Final = ("mass", "com", "inertia", "origin", "loop", "contact")
-LOOP_ROWS: Final = ("kept", "all")
-CONES: Final = ("smooth", "exact")
-FRICTIONS: Final = ("none", "urdf")
-FRICTION_LAWS: Final = ("asymmetric", "stribeck", "dahl")
-SWEEP_ORDERS: Final = ("joints", "printed")
-MULTIPLIERS: Final = ("block", "scalar")
 
 DEFAULT_STEP: Final = 0.01
 """[s] The paper's time step."""
@@ -48,9 +50,6 @@ DEFAULT_SWEEPS: Final[Mapping[str, int]] = {
 }
 """Newton iterations of the direct solve, sweeps of the others, for every `<integrator>_<solver>`."""
 
-MOST_SWEEPS: Final = 1000
-"""Beyond convergence of anything; a step makes them all."""
-
 ALL: Final = "all"
 """As `variants` or `functions`: every one."""
 
@@ -67,101 +66,125 @@ PUBLISHED_VARIANTS: Final = (*DEFAULT_VARIANTS, "paper_direct", "paper_gauss_sei
 FURTHEST_TABLE: Final = 5.0
 """[m] Beyond any arm's reach; as of the option."""
 
-AVERAGING: Final = "averaging"
-Relaxation: TypeAlias = float | Literal["averaging"] | None
-"""What Jacobi sweeps make of their corrections: a factor in (0, 2), an average for each link, or None for the default, see
-codegen/method/relaxation.py."""
-
-LARGEST_RELAXATION: Final = 2.0
-"""From here on Jacobi sweeps diverge even for a joint alone."""
-
 
 GROUND: Final = "ground"
 """Name of the plane of `ground`."""
 
 
-def _entry(read: str, choices: tuple[str, ...] = ()) -> dict[str, Any]:
-    """How a recipe's file reads an entry (a method of `recipe_file.Entries`), and its values."""
-    return {"read": read, "choices": choices}
-
-
 @dataclass(frozen=True)
 class Recipe:
-    """What to generate.
+    """What to generate: entries of a recipe's file, options of `diffpbd generate` and keywords of `diffpbd.generate`.
 
     `name` prefixes every C symbol and names the folder. `urdf` is where the description lies; a path never
-    belongs into generated code. `base` and `tip` are link names; None and () leave the choice to the
-    description (root, every end). Joints in `hold` are welded at their zero position. `h` [s] is only the
-    default of the commands. `integrator` and `solver` name the default variant of `step`, `sweeps` counts the
-    iterations of each variant, `relaxation` is what Jacobi sweeps make of their corrections, `sweep_order` says whether
-    Gauss-Seidel sweeps close joint by joint or, as printed, all positional and then all angular constraints. `multiplier`: the
-    sweeps of the paper's steps solve the rows of a joint as a block, or, as printed, along their length (scalar).
-    `friction_law` adds parts to the law of friction: coefficients that differ by direction, Stribeck's part that falls with
-    the rate. With `limits` joints stop at their limits in the steps on maximal states.
-    `gravity` [m/s²] (3, root link frame) is the default of alpha. `springs` names the joints that carry springs,
-    which `identify --fit spring` fits. `wrench` names moving links or tips at whose frames external wrenches act,
-    `lever_springs` hinges between whose links straight springs act on lever arms.
-    `table` is the height [m] over the root link of the description that `run`, `excite` and `mpc` keep the arm above.
-    `base_joint` says whether the base is fixed, moves in a plane or is free (docs/bases.md).
-    Joints in `passive` have no motor; every `loop` closes what the tree leaves open (docs/loops.md),
-    by rows that are kept of it, or by `loop_rows` all of them. Every `contact` is a
-    sphere, point, capsule or box that touches planes (`plane`) or others; words LINK, LINK=PLANE or LINK=LINK in
-    `contact_from_collision` make
-    such of the link's `<collision>` (docs/contact.md). With `cone` exact what sticks creeps at 1e-9 m/s, and derivatives are
-    those at a slip of their own. Words LINK=LINK or LINK=LINK:TYPE in `close` are loops that keep two
-    links' frames together; `ground` [m] is a plane of that name, across z at this height over the root or the world.
-    `functions` names what to generate besides inverse dynamics and kinematics: functions of `capabilities.GROUPS`, DEFAULT
-    or ALL; DEFAULT where it is empty. With `cuda` there is text for a GPU (docs/gpu.md), with `single` C over floats besides.
-    `frames` names links whose pose the generated code knows beside the tips', ALL every one (docs/frames.md).
-    With `clearance` there are distances of all `pairs` LINK/LINK (those that sampling and the `srdf` leave), of shapes of
-    `<collision>` or every `shape`, and to as many `obstacles` as words KIND=COUNT say (docs/clearance.md).
+    belongs into generated code. None and () leave `base` and `tip` to the description (root, every end). `h` [s] is only the
+    default of the commands, `gravity` [m/s²] (3, root link frame) that of alpha. `springs` names the joints that carry springs,
+    which `identify --fit spring` fits. `table` is the height [m] over the root link of the description that `run`, `excite` and
+    `mpc` keep the arm above. Every `loop` closes what the tree leaves open (docs/loops.md), by rows that are kept of it, or by
+    `loop_rows` all of them. Every `contact` touches planes (`plane`) or others (docs/contact.md). Distances are of all `pairs`
+    LINK/LINK (those that sampling and the `srdf` leave), of shapes of `<collision>` or every `shape` (docs/clearance.md).
     """
 
-    name: str = field(metadata=_entry("text"))
-    urdf: Path = field(metadata=_entry("text"))
-    base: str | None = field(default=None, metadata=_entry("text"))
-    tip: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
-    hold: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
-    h: float = field(default=DEFAULT_STEP, metadata=_entry("number"))
-    integrator: str = field(default="variational", metadata=_entry("text", INTEGRATORS))
-    solver: str = field(default="direct", metadata=_entry("text", SOLVERS))
-    sweeps: Mapping[str, int] = field(
-        default_factory=lambda: dict(DEFAULT_SWEEPS), hash=False, metadata=_entry("counts")
+    name: str
+    urdf: Path
+    base: str | None = option("Base link (default: the recipe's, or the root).", None, metavar="LINK")
+    tip: tuple[str, ...] = option("Tip link; repeatable.", (), metavar="LINK", many=True)
+    hold: tuple[str, ...] = option("Fix this joint at zero; repeatable.", (), metavar="JOINT", many=True)
+    h: float = DEFAULT_STEP
+    integrator: str = option("Integrator of `step`.", "variational", choices=("variational", "paper"))
+    solver: str = option("Projection of `step`.", "direct", choices=("direct", "gauss_seidel", "jacobi"))
+    sweeps: Mapping[str, int] = option(
+        "Sweeps, or Newton iterations and linear solves of direct projections, of `step`, or by variant.",
+        make=lambda: dict(DEFAULT_SWEEPS), metavar="N|VARIANT=N,…", parse=sweeps_of,
+    )  # fmt: skip
+    variants: tuple[str, ...] = option(
+        "Steps on maximal states, INTEGRATOR_SOLVER by commas, published (the default one and the paper's three) or all "
+        "(default: variational_direct).",
+        DEFAULT_VARIANTS, choices=(*DEFAULT_SWEEPS, ALL, PUBLISHED), metavar="LIST", parse=names_of,
+    )  # fmt: skip
+    symbolic: tuple[str, ...] = option(
+        "Make these run-time parameters: mass, com, inertia, origin (separated by commas).",
+        (), choices=SYMBOLIC, metavar="LIST", parse=names_of,
+    )  # fmt: skip
+    friction: str = option("Default friction: none, or the file's.", "none", choices=("none", "urdf"))
+    friction_law: tuple[str, ...] = option(
+        "Parts of the friction law besides viscous and Coulomb friction, separated by commas: asymmetric (coefficients "
+        "differ by direction), stribeck (more at rest, falling with speed), dahl (memory: turns over a way after a "
+        "reversal).", (), choices=("asymmetric", "stribeck", "dahl"), metavar="LIST", parse=names_of,
+    )  # fmt: skip
+    gravity: tuple[float, float, float] = DEFAULT_GRAVITY
+    springs: tuple[str, ...] = ()
+    limits: bool = option("Joints stop at their limits.", False, flag="--limits/--no-limits")
+    wrench: tuple[str, ...] = option(
+        "External force [N] and torque [N·m] on this link or tip, as parameters; repeatable.", (), metavar="LINK", many=True,
+    )  # fmt: skip
+    lever_springs: tuple[str, ...] = option(
+        "Parameters of a spring between two lever arms about this hinge (stiffness [N/m], arms and rest length [m], angle "
+        "[rad]), may be given more than once.", (), flag="--lever-spring", metavar="JOINT", many=True,
+    )  # fmt: skip
+    relaxation: Relaxation = option(
+        "Relaxation factor of Jacobi sweeps, between 0 and 2 (default: 1.8 divided by the largest number of joints at a "
+        "link, at most 1), or `averaging`, which loses momentum.", None, metavar="FACTOR", parse=relaxation_of,
+    )  # fmt: skip
+    functions: tuple[str, ...] = option(
+        "Only these and their derivatives, by commas, besides inverse dynamics and kinematics: joint_step, step, mpc, …; "
+        "`default,NAME` adds NAME to the default, all generates everything (`diffpbd info` names what is left out).",
+        (), metavar="LIST", parse=names_of,
+    )  # fmt: skip
+    passive: tuple[str, ...] = option(
+        "This joint has no motor; may be given more than once.", (), metavar="JOINT", many=True
     )
-    variants: tuple[str, ...] = field(
-        default=DEFAULT_VARIANTS, metadata=_entry("texts", (*DEFAULT_SWEEPS, ALL, PUBLISHED))
+    loop: tuple[LoopEntry, ...] = ()
+    loop_rows: str = dataclasses.field(default="kept", metadata={"choices": ("kept", "all")})
+    plane: tuple[PlaneEntry, ...] = ()
+    contact: tuple[ContactEntry, ...] = ()
+    close: tuple[str, ...] = option(
+        "Close a loop: the frames of both links stay together, by a ball (default), a hinge about z, or a weld; repeatable.",
+        (), metavar="LINK=LINK[:TYPE]", many=True,
+    )  # fmt: skip
+    ground: float | None = option(
+        "A plane called ground across z at this height [m], for --contact-from-collision; of a floating base in the world.",
+        None, metavar="Z", span=(-100.0, 100.0),
+    )  # fmt: skip
+    cone: str = option(
+        "Contacts creep at contact.slip, 1e-5 m/s (smooth), or 1e-9 m/s, with derivatives at contact.slope_slip (exact).",
+        "smooth", choices=("smooth", "exact"),
+    )  # fmt: skip
+    contact_from_collision: tuple[str, ...] = option(
+        "Contacts of this link's <collision> (spheres, boxes, capsules, cylinders) against a plane of the recipe or another "
+        "link's <collision>; may be given more than once.", (), metavar="LINK[=PLANE|LINK]", many=True,
+    )  # fmt: skip
+    table: float | None = None
+    sweep_order: str = option(
+        "Gauss-Seidel closes joint by joint (default), or as the paper prints all positional, then all angular constraints.",
+        "joints", choices=("joints", "printed"),
+    )  # fmt: skip
+    multiplier: str = option(
+        "Sweeps of paper_gauss_seidel and paper_jacobi solve a joint's rows together (default), or as printed along their "
+        "length.", "block", choices=("block", "scalar"),
+    )  # fmt: skip
+    base_joint: str = option(
+        "How the base moves: not (default), in the vertical plane of x and z, on the floor (x and y), or freely.",
+        FIXED, choices=BASE_JOINTS,
+    )  # fmt: skip
+    cuda: bool = option("Also generate CUDA code, for batches on a GPU.", False, flag="--cuda/--no-cuda")
+    single: bool = option(
+        "Also generate C in single precision, for microcontrollers.", False, flag="--single/--no-single"
     )
-    symbolic: tuple[str, ...] = field(default=(), metadata=_entry("texts", SYMBOLIC))
-    friction: str = field(default="none", metadata=_entry("text", FRICTIONS))
-    friction_law: tuple[str, ...] = field(default=(), metadata=_entry("texts", FRICTION_LAWS))
-    gravity: tuple[float, float, float] = field(default=DEFAULT_GRAVITY, metadata=_entry("vector"))
-    springs: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
-    limits: bool = field(default=False, metadata=_entry("flag"))
-    wrench: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
-    lever_springs: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
-    relaxation: Relaxation = field(default=None, metadata=_entry("relaxation"))
-    functions: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
-    passive: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
-    loop: tuple[LoopEntry, ...] = field(default=(), metadata=_entry("loops"))
-    loop_rows: str = field(default="kept", metadata=_entry("text", LOOP_ROWS))
-    plane: tuple[PlaneEntry, ...] = field(default=(), metadata=_entry("planes"))
-    contact: tuple[ContactEntry, ...] = field(default=(), metadata=_entry("contacts"))
-    close: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
-    ground: float | None = field(default=None, metadata=_entry("number"))
-    cone: str = field(default="smooth", metadata=_entry("text", CONES))
-    contact_from_collision: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
-    table: float | None = field(default=None, metadata=_entry("number"))
-    sweep_order: str = field(default="joints", metadata=_entry("text", SWEEP_ORDERS))
-    multiplier: str = field(default="block", metadata=_entry("text", MULTIPLIERS))
-    base_joint: str = field(default=FIXED, metadata=_entry("text", BASE_JOINTS))
-    cuda: bool = field(default=False, metadata=_entry("flag"))
-    single: bool = field(default=False, metadata=_entry("flag"))
-    frames: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
-    clearance: bool = field(default=False, metadata=_entry("flag"))
-    shape: tuple[ShapeEntry, ...] = field(default=(), metadata=_entry("shapes"))
-    srdf: Path | None = field(default=None, metadata=_entry("text"))
-    pairs: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
-    obstacles: tuple[str, ...] = field(default=(), metadata=_entry("texts"))
+    frames: tuple[str, ...] = option(
+        "Further links whose pose, Jacobian, velocity and acceleration are available by name, by commas, or all.",
+        (), metavar="LIST", parse=names_of,
+    )  # fmt: skip
+    clearance: bool = option(
+        "Generate distances of links from each other and from obstacles, by their <collision> shapes.",
+        False, flag="--clearance/--no-clearance",
+    )  # fmt: skip
+    shape: tuple[ShapeEntry, ...] = ()
+    srdf: Path | None = None
+    pairs: tuple[str, ...] = ()
+    obstacles: tuple[str, ...] = option(
+        "With --clearance: so many spheres, capsules, boxes or planes given at run time, may be given more than once.",
+        (), metavar="KIND=COUNT", many=True,
+    )  # fmt: skip
 
     @property
     def variant(self) -> str:
@@ -186,9 +209,8 @@ class Recipe:
                 "choose another one"
             )
         for entry in dataclasses.fields(self):
-            if choices := entry.metadata["choices"]:
-                for value in as_names(getattr(self, entry.name)):
-                    _expect_choice(entry.name, value, choices)
+            for value in as_names(getattr(self, entry.name)) if (choices := choices_of(entry)) else ():
+                _expect_choice(entry.name, value, choices)
         words = {ALL: tuple(DEFAULT_SWEEPS), PUBLISHED: PUBLISHED_VARIANTS}
         chosen = dict.fromkeys(v for name in self.variants for v in words.get(name, (name,)))
         object.__setattr__(self, "variants", tuple(DEFAULT_SWEEPS) if ALL in self.variants else tuple(chosen))
@@ -199,11 +221,7 @@ class Recipe:
         for variant, count in self.sweeps.items():
             if not 1 <= count <= MOST_SWEEPS:
                 raise InputError(f'recipe "{self.name}": sweeps.{variant} = {count}; 1 to {MOST_SWEEPS} are expected')
-        if not _is_relaxation(self.relaxation):
-            raise InputError(
-                f'recipe "{self.name}": relaxation = {self.relaxation}; a factor above 0 and below {LARGEST_RELAXATION:g}, or '
-                f'"{AVERAGING}", is expected'
-            )
+        expect_relaxation(self.relaxation, f'recipe "{self.name}"')
         if not (math.isfinite(self.h) and self.h > 0.0):
             raise InputError(f'recipe "{self.name}": h = {self.h}; a positive step in seconds is expected')
         if self.table is not None and not abs(self.table) <= FURTHEST_TABLE:
@@ -215,7 +233,7 @@ class Recipe:
             raise InputError(f'recipe "{self.name}": gravity = {self.gravity}; finite numbers are expected')
         for kind in ("loops", "plane", "contact", "shape"):
             for k, entry_ in enumerate(getattr(self, kind)):
-                self._expect_usable(entry_, f'recipe "{self.name}": {kind.rstrip("s")} {k + 1}')
+                expect_usable(entry_, f'recipe "{self.name}": {kind.rstrip("s")} {k + 1}')
 
     @property
     def loops(self) -> tuple[LoopEntry, ...]:
@@ -232,20 +250,6 @@ class Recipe:
     def shaping(self) -> Shaping:
         """What it needs to know about shapes."""
         return Shaping(self.clearance, self.shape)
-
-    @staticmethod
-    def _expect_usable(loop: LoopEntry | PlaneEntry | ContactEntry | ShapeEntry, where: str) -> None:
-        """A name that may go into code and pages, and numbers that are some."""
-        if not loop.name.strip() or len(loop.name) > LONGEST or strange_characters(loop.name):
-            raise InputError(
-                f"{where}: name = {quoted(loop.name)}; 1 to {LONGEST} letters, digits, spaces and {PUNCTUATION.strip()} are "
-                "expected"
-            )
-        for entry in dataclasses.fields(loop):
-            value = getattr(loop, entry.name)
-            numbers = value if isinstance(value, tuple) else (value,)
-            if any(isinstance(x, float) and not abs(x) <= LARGEST for x in numbers):
-                raise InputError(f"{where}: {entry.name} = {value}; finite numbers are expected, up to {LARGEST:g}")
 
 
 def default_recipe(
@@ -266,7 +270,7 @@ def with_options(recipe: Recipe, **options: Any) -> Recipe:
     """
     chosen = {name: value for name, value in options.items() if value is not None}
     for entry in dataclasses.fields(recipe):
-        if entry.name in chosen and entry.metadata["read"] == "texts":
+        if entry.name in chosen and entry.type == NAMES:
             chosen[entry.name] = as_names(chosen[entry.name])
     variant = f"{chosen.get('integrator', recipe.integrator)}_{chosen.get('solver', recipe.solver)}"
     variants = chosen.get("variants") or recipe.variants
@@ -289,10 +293,6 @@ def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
     if names is None:
         return ()
     return (names,) if isinstance(names, str) else tuple(names)
-
-
-def _is_relaxation(value: Relaxation) -> bool:
-    return value is None or value == AVERAGING or (not isinstance(value, str) and 0.0 < value < LARGEST_RELAXATION)
 
 
 def _expect_choice(entry: str, value: str, choices: tuple[str, ...]) -> None:

@@ -14,7 +14,8 @@ from diffpbd.codegen.description.contact_shapes import ContactEntry
 from diffpbd.codegen.description.contacts import PlaneEntry
 from diffpbd.codegen.description.loops import LoopEntry
 from diffpbd.codegen.description.mjcf import file_defaults
-from diffpbd.codegen.description.recipe import AVERAGING, DEFAULT_SWEEPS, Recipe, Relaxation
+from diffpbd.codegen.description.recipe import DEFAULT_SWEEPS, Recipe
+from diffpbd.codegen.description.recipe_options import AVERAGING, NAMES, Relaxation
 from diffpbd.codegen.description.shapes import ShapeEntry
 from diffpbd.runtime.base.errors import InputError
 
@@ -24,6 +25,15 @@ else:
     import tomli as tomllib
 
 Table = TypeVar("Table", LoopEntry, PlaneEntry, ContactEntry, ShapeEntry)
+
+READERS: Final = {
+    "str": "text", "Path": "text", NAMES: "texts", "bool": "flag", "float": "number", "int": "whole", "Vec3": "vector",
+    "tuple[float, float, float]": "vector", "Relaxation": "relaxation", "Mapping[str, int]": "counts",
+}  # fmt: skip
+"""What reads a value, by the type of its field."""
+TABLES: Final[dict[str, Any]] = {
+    f"tuple[{made.__name__}, ...]": made for made in (LoopEntry, PlaneEntry, ContactEntry, ShapeEntry)
+}
 
 LONGEST_SHOWN: Final = 200
 """[characters] Of an entry in a message."""
@@ -40,13 +50,13 @@ def load_recipe(path: str | os.PathLike[str]) -> Recipe:
         raise InputError(f"{path}: the recipe is not valid TOML: {error}") from error
     except RecursionError as error:
         raise InputError(f"{path}: the recipe cannot be read: lists in lists beyond all measure") from error
-    known = {entry.name: entry.metadata["read"] for entry in dataclasses.fields(Recipe)}
+    known = {entry.name: str(entry.type) for entry in dataclasses.fields(Recipe)}
     unknown = sorted(set(content) - set(known))
     if unknown:
         raise InputError(f"{path}: unknown {', '.join(unknown)}; a recipe knows {', '.join(sorted(known))}")
     entries = Entries(path, content)
     options: dict[str, Any] = {"name": path.stem, "urdf": f"{path.stem}.urdf"}
-    options |= {name: getattr(entries, known[name])(name) for name in content}
+    options |= {name: entries.read(name, known[name]) for name in content}
     options["urdf"] = path.parent / options["urdf"]
     options |= {"srdf": path.parent / options["srdf"]} if "srdf" in options else {}
     options = {**file_defaults(options["urdf"]), **options}
@@ -115,21 +125,11 @@ class Entries:
             self._refuse(key, "a table of whole numbers")
         return dict(value)
 
-    def loops(self, key: str) -> tuple[LoopEntry, ...]:
-        """Tables `[[loop]]`."""
-        return self._tables(key, LoopEntry)
-
-    def planes(self, key: str) -> tuple[PlaneEntry, ...]:
-        """Tables `[[plane]]`."""
-        return self._tables(key, PlaneEntry)
-
-    def contacts(self, key: str) -> tuple[ContactEntry, ...]:
-        """Tables `[[contact]]`."""
-        return self._tables(key, ContactEntry)
-
-    def shapes(self, key: str) -> tuple[ShapeEntry, ...]:
-        """Tables `[[shape]]`."""
-        return self._tables(key, ShapeEntry)
+    def read(self, key: str, kind: str) -> Any:
+        """A value of this type of a field."""
+        if made := TABLES.get(kind):
+            return self._tables(key, made)
+        return getattr(self, READERS[kind.removesuffix(" | None")])(key)
 
     def _tables(self, key: str, made: type[Table]) -> tuple[Table, ...]:
         """Tables of one kind; every entry of one is checked like those of the recipe itself."""
@@ -146,12 +146,7 @@ class Entries:
         if missing := [name for name in needed if name not in table]:
             raise InputError(f"{self.path}: {where}: {', '.join(missing)} missing; a {kind} has {', '.join(needed)}")
         own = Entries(self.path, {f"{where}: {name}": value for name, value in table.items()})
-        read: dict[object, Any] = {
-            "str": own.text, "float": own.number, "float | None": own.number, "Vec3": own.vector,
-            "Vec3 | None": own.vector, "str | None": own.text,
-            "tuple[str, ...]": own.texts, "int | None": own.whole,
-        }  # fmt: skip
-        return made(**{name: read[fields[name].type](f"{where}: {name}") for name in table})
+        return made(**{name: own.read(f"{where}: {name}", str(fields[name].type)) for name in table})
 
     def _refuse(self, key: str, expected: str) -> Any:
         found = repr(self.content[key])

@@ -1,22 +1,67 @@
-"""Entries of a recipe as options: of `diffpbd generate`, and as keywords of `diffpbd.generate`."""
+"""Entries of a recipe as words of a command line: read, and written."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Final
+from typing import Any, Final, Literal, TypeAlias
 
-from diffpbd.codegen.description.recipe import AVERAGING, LARGEST_RELAXATION, MOST_SWEEPS, Recipe
+from diffpbd.codegen.description.numerals import LARGEST
+from diffpbd.codegen.description.report import quoted
+from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.names import LONGEST, PUNCTUATION, strange_characters
 from diffpbd.runtime.base.options import Option
 
-__all__ = ["OPTIONS", "option_words"]
+__all__ = ["choices_of", "expect_relaxation", "expect_usable", "names_of", "option_words", "relaxation_of", "sweeps_of"]
 
-HIGHEST: Final = 100.0
-"""[m] Of the plane of `ground`."""
+NAMES: Final = "tuple[str, ...]"
+"""Type of an entry of names."""
+
+MOST_SWEEPS: Final = 1000
+"""Beyond convergence of anything; a step makes them all."""
+
+AVERAGING: Final = "averaging"
+Relaxation: TypeAlias = float | Literal["averaging"] | None
+"""What Jacobi sweeps make of their corrections: a factor in (0, 2), an average for each link, or None for the default, see
+codegen/method/relaxation.py."""
+
+LARGEST_RELAXATION: Final = 2.0
+"""From here on Jacobi sweeps diverge even for a joint alone."""
 
 
-def _names(text: str) -> list[str]:
+def _is_relaxation(value: Relaxation | str) -> bool:
+    """Whether it is one."""
+    return value is None or value == AVERAGING or (not isinstance(value, str) and 0.0 < value < LARGEST_RELAXATION)
+
+
+def expect_relaxation(value: Relaxation, where: str) -> None:
+    """Refuses what is none."""
+    if not _is_relaxation(value):
+        raise InputError(
+            f'{where}: relaxation = {value}; a factor above 0 and below {LARGEST_RELAXATION:g}, or "{AVERAGING}", is expected'
+        )
+
+
+def expect_usable(table: Any, where: str) -> None:
+    """A name that may go into code and pages, and numbers that are some."""
+    if not table.name.strip() or len(table.name) > LONGEST or strange_characters(table.name):
+        raise InputError(
+            f"{where}: name = {quoted(table.name)}; 1 to {LONGEST} letters, digits, spaces and {PUNCTUATION.strip()} are "
+            "expected"
+        )
+    for entry in dataclasses.fields(table):
+        value = getattr(table, entry.name)
+        numbers = value if isinstance(value, tuple) else (value,)
+        if any(isinstance(x, float) and not abs(x) <= LARGEST for x in numbers):
+            raise InputError(f"{where}: {entry.name} = {value}; finite numbers are expected, up to {LARGEST:g}")
+
+
+def choices_of(entry: dataclasses.Field[Any]) -> tuple[str, ...]:
+    """Its values, where they are closed."""
+    own: Option | None = entry.metadata.get("option")
+    return entry.metadata.get("choices", ()) if own is None else own.choices
+
+
+def names_of(text: str) -> list[str]:
     """Names by commas."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
@@ -24,7 +69,7 @@ def _names(text: str) -> list[str]:
     return names
 
 
-def _relaxation(text: str) -> float | str:
+def relaxation_of(text: str) -> float | str:
     """A number, or the word `averaging`."""
     if text == AVERAGING:
         return text
@@ -32,12 +77,12 @@ def _relaxation(text: str) -> float | str:
         factor = float(text)
     except ValueError:
         factor = 0.0
-    if not 0.0 < factor < LARGEST_RELAXATION:
+    if not _is_relaxation(factor):
         raise ValueError(f"{text} is neither a factor between 0 and {LARGEST_RELAXATION:g} nor `{AVERAGING}`.")
     return factor
 
 
-def _sweeps(text: str) -> int | dict[str, int]:
+def sweeps_of(text: str) -> int | dict[str, int]:
     """A count, or counts by variant."""
     counts: dict[str, int] = {}
     for part in text.split(","):
@@ -52,103 +97,18 @@ def _sweeps(text: str) -> int | dict[str, int]:
     return counts.get("", counts)
 
 
-OPTIONS: Final[Mapping[str, Option]] = MappingProxyType({
-    "base": Option("Base link (default: the recipe's, or the root).", metavar="LINK"),
-    "tip": Option("Tip link; repeatable.", metavar="LINK", many=True),
-    "hold": Option("Fix this joint at zero; repeatable.", metavar="JOINT", many=True),
-    "integrator": Option("Integrator of `step`."),
-    "solver": Option("Projection of `step`."),
-    "sweeps": Option(
-        "Sweeps, or Newton iterations and linear solves of direct projections, of `step`; VARIANT=N by commas: of "
-        "others too.", metavar="N", parse=_sweeps,
-    ),
-    "variants": Option(
-        "Steps on maximal states, INTEGRATOR_SOLVER by commas, published (the default one and the paper's three) or "
-        "all (default: variational_direct).", metavar="LIST", parse=_names,
-    ),
-    "symbolic": Option(
-        "Make these run-time parameters: mass, com, inertia, origin (separated by commas).", metavar="LIST", parse=_names,
-    ),
-    "friction": Option("Default friction: none, or the file's."),
-    "friction_law": Option(
-        "Parts of the friction law besides viscous and Coulomb friction, separated by commas: asymmetric "
-        "(coefficients differ by direction), stribeck (more at rest, falling with speed), dahl (memory: turns over a way "
-        "after a reversal).", metavar="LIST", parse=_names,
-    ),
-    "limits": Option("Joints stop at their limits.", flag="--limits/--no-limits"),
-    "wrench": Option(
-        "External force [N] and torque [N·m] on this link or tip, as parameters; repeatable.", metavar="LINK", many=True,
-    ),
-    "lever_springs": Option(
-        "Parameters of a spring between two lever arms about this hinge (stiffness [N/m], arms and rest length [m], "
-        "angle [rad]), may be given more than once.", flag="--lever-spring", metavar="JOINT", many=True,
-    ),
-    "relaxation": Option(
-        "Relaxation factor of Jacobi sweeps, between 0 and 2 (default: 1.8 divided by the largest number of joints "
-        "at a link, at most 1), or `averaging`, which loses momentum.", metavar="FACTOR", parse=_relaxation,
-    ),
-    "functions": Option(
-        "Only these and their derivatives, by commas, besides inverse dynamics and kinematics: joint_step, step, "
-        "mpc, …; `default,NAME` adds NAME to the default, all generates everything (`diffpbd info` names what is "
-        "left out).", metavar="LIST", parse=_names,
-    ),
-    "passive": Option("This joint has no motor; may be given more than once.", metavar="JOINT", many=True),
-    "close": Option(
-        "Close a loop: the frames of both links stay together, by a ball (default), a hinge about z, or a weld; "
-        "repeatable.", metavar="LINK=LINK[:TYPE]", many=True,
-    ),
-    "ground": Option(
-        "A plane called ground across z at this height [m], for --contact-from-collision; of a floating base in the "
-        "world.", metavar="Z", span=(-HIGHEST, HIGHEST),
-    ),
-    "cone": Option(
-        "Contacts creep at contact.slip, 1e-5 m/s (smooth), or 1e-9 m/s, with derivatives at contact.slope_slip (exact).",
-    ),
-    "contact_from_collision": Option(
-        "Contacts of this link's <collision> (spheres, boxes, capsules, cylinders) against a plane of the recipe or another "
-        "link's <collision>; may be given more than once.", metavar="LINK[=PLANE|LINK]", many=True,
-    ),
-    "sweep_order": Option(
-        "Gauss-Seidel closes joint by joint (default), or as the paper prints all positional, then all angular "
-        "constraints.",
-    ),
-    "multiplier": Option(
-        "Sweeps of paper_gauss_seidel and paper_jacobi solve a joint's rows together (default), or as printed along "
-        "their length.",
-    ),
-    "base_joint": Option(
-        "How the base moves: not (default), in the vertical plane of x and z, on the floor (x and y), or freely.",
-    ),
-    "cuda": Option("Also generate CUDA code, for batches on a GPU.", flag="--cuda/--no-cuda"),
-    "single": Option("Also generate C in single precision, for microcontrollers.", flag="--single/--no-single"),
-    "frames": Option(
-        "Further links whose pose, Jacobian, velocity and acceleration are available by name, by commas, "
-        "or all.", metavar="LIST", parse=_names,
-    ),
-    "clearance": Option(
-        "Generate distances of links from each other and from obstacles, by their <collision> shapes.",
-        flag="--clearance/--no-clearance",
-    ),
-    "obstacles": Option(
-        "With --clearance: so many spheres, capsules, boxes or planes given at run time, may be given more than "
-        "once.", metavar="KIND=COUNT", many=True,
-    ),
-})  # fmt: skip
-"""By entry: those that an option sets."""
-
-
-def option_words(recipe: Recipe, plain: Recipe) -> list[str]:
-    """The options of `diffpbd generate` that make the one recipe of the other."""
+def option_words(recipe: Any, plain: Any) -> list[str]:
+    """The options of `diffpbd generate` that make the one `Recipe` of the other."""
     words: list[str] = []
     for entry in dataclasses.fields(recipe):
         value = getattr(recipe, entry.name)
-        if entry.name not in OPTIONS or value == getattr(plain, entry.name):
+        own: Option | None = entry.metadata.get("option")
+        if own is None or value == getattr(plain, entry.name):
             continue
-        own = OPTIONS[entry.name]
         flag = own.word(entry.name)
         if isinstance(value, bool):
             words.append(flag if value else flag.replace("--", "--no-"))
-        elif own.parse is _names:
+        elif own.parse is names_of:
             joined = entry.name == "variants" and value == (*plain.variants, recipe.variant)
             words += [] if joined else [flag, ",".join(value)]
         elif entry.name == "sweeps":

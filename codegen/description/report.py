@@ -67,7 +67,7 @@ class Finding:
 @dataclass(frozen=True)
 class Report:
     """The outcome of `check`: masses in kg; `joints` in the order of every function, empty on faults. `loops` are
-    lines about closed loops and joints without a motor."""
+    lines about closed loops and joints without a motor, `notes` about what of the file is not used by default."""
 
     source: str
     name: str = ""
@@ -78,6 +78,7 @@ class Report:
     faults: tuple[Finding, ...] = field(default=())
     doubts: tuple[Finding, ...] = field(default=())
     loops: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -100,7 +101,7 @@ class Report:
             lines.append(f"joints: {', '.join(self.joints)}")
             lines.append(f"tips: {', '.join(self.tips)}")
             lines.append(f"moving mass: {self.moving_mass:.6g} kg")
-            lines += self.loops
+            lines += [*self.loops, *self.notes]
         lines.append(f"total mass of the file: {self.total_mass:.6g} kg")
         lines += [finding.line("error") for finding in self.faults]
         lines += [finding.line("warning") for finding in self.doubts]
@@ -119,8 +120,7 @@ class Report:
             "faults": [finding.as_dict() for finding in self.faults],
             "doubts": [finding.as_dict() for finding in self.doubts],
         }
-        if self.loops:
-            content["loops"] = list(self.loops)
+        content |= {key: list(own) for key, own in (("loops", self.loops), ("notes", self.notes)) if own}
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 

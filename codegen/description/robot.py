@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Final
 
 from diffpbd.codegen.description.contact_law import ContactLaw
+from diffpbd.runtime.base.joint_types import JointType
 from diffpbd.runtime.folder.manifest import LeftOut
 
 Vec3 = tuple[float, float, float]
@@ -25,24 +26,6 @@ CAPSULE: Final = "capsule"
 BOX: Final = "box"
 WORLD: Final[int] = -1
 """Parent index of a joint that hangs on the base."""
-
-
-class JointType(Enum):
-    """Kind of a moving joint. Continuous is a revolute joint whose position is unbounded."""
-
-    REVOLUTE = "revolute"
-    CONTINUOUS = "continuous"
-    PRISMATIC = "prismatic"
-
-    @property
-    def unit(self) -> str:
-        """Unit of the joint position: `rad` or `m`."""
-        return "m" if self is JointType.PRISMATIC else "rad"
-
-    @property
-    def effort_unit(self) -> str:
-        """Unit of the joint effort: `N·m` or `N`."""
-        return "N" if self is JointType.PRISMATIC else "N·m"
 
 
 @dataclass(frozen=True)
@@ -77,7 +60,7 @@ class Mimic:
 
 @dataclass(frozen=True)
 class Joint:
-    """A moving joint.
+    """A moving joint; `type` is one of a single motion.
 
     `parent` is the index of the link that carries it, -1 for the base. `rotation` (3 x 3, R_parent_joint)
     and `translation` [m] (3, parent frame) place the joint frame at zero position in the frame of the parent

@@ -123,7 +123,7 @@ def shapes_of(
 def _bare(selection: Selection, shaped: set[int]) -> Iterator[Finding]:
     """Moving links without a shape."""
     for k, names in enumerate(selection.carried()):
-        if k not in shaped and names[0] and not selection.joints[k].of_base:
+        if k not in shaped and names[0] not in ("", *selection.hidden) and not selection.joints[k].of_base:
             yield Finding("shape", f"link {quoted(names[0])}: it has no shape; nothing is kept from it", (names[0],))
 
 

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from diffpbd.codegen.description.robot import JointType, Robot
+from diffpbd.codegen.description.robot import Joint, Robot
 
 Matrix = NDArray[np.float64]
 
@@ -59,12 +59,10 @@ def _pivot_shares(robot: Robot, probe: float) -> Matrix:
     shares = np.zeros(n)
     for i in reversed(range(n)):
         joint = robot.joints[i]
-        slides = joint.type is JointType.PRISMATIC
-        axis = np.array(joint.axis)
-        motion = np.concatenate([np.zeros(3), axis] if slides else [axis, np.zeros(3)])
+        motion = _motion(joint)
         free = articulated[i] @ motion
         pivot, whole = float(motion @ free), float(motion @ composite[i] @ motion)
-        moves = whole > (NEGLIGIBLE_MASS if slides else NEGLIGIBLE_INERTIA)
+        moves = whole > _negligible(joint)
         shares[i] = pivot / whole if moves else 0.0
         left = articulated[i]
         if shares[i] >= VANISHING_SHARE:
@@ -83,15 +81,12 @@ def _geared_pivot_shares(robot: Robot, probe: float) -> Matrix:
     M = np.zeros((n, n))
     for i in reversed(range(n)):
         joint = robot.joints[i]
-        axis = np.array(joint.axis)
-        slides = joint.type is JointType.PRISMATIC
-        motion = np.concatenate([np.zeros(3), axis] if slides else [axis, np.zeros(3)])
+        motion = _motion(joint)
         force, k = composite[i] @ motion, i
         M[i, i] = motion @ force
         while robot.joints[k].parent >= 0:
             force, k = _motion_transform(robot, k, probe * (k + 1)).T @ force, robot.joints[k].parent
-            other = np.array(robot.joints[k].axis)
-            M[i, k] = M[k, i] = other @ (force[3:] if robot.joints[k].type is JointType.PRISMATIC else force[:3])
+            M[i, k] = M[k, i] = _motion(robot.joints[k]) @ force
         if joint.parent >= 0:
             transform = _motion_transform(robot, i, probe * (i + 1))
             composite[joint.parent] = composite[joint.parent] + transform.T @ composite[i] @ transform
@@ -102,11 +97,21 @@ def _geared_pivot_shares(robot: Robot, probe: float) -> Matrix:
     whole = np.diag(M).copy()
     shares = np.zeros(n)
     for i in reversed(range(n)):
-        least = NEGLIGIBLE_MASS if robot.joints[i].type is JointType.PRISMATIC else NEGLIGIBLE_INERTIA
-        shares[i] = M[i, i] / whole[i] if whole[i] > least else 0.0
+        shares[i] = M[i, i] / whole[i] if whole[i] > _negligible(robot.joints[i]) else 0.0
         if shares[i] >= VANISHING_SHARE:
             M = M - np.outer(M[:, i], M[i, :]) / M[i, i]
     return shares
+
+
+def _motion(joint: Joint) -> Matrix:
+    """Twist (6) at rate 1, in the joint frame."""
+    still = np.zeros(3)
+    return np.concatenate([still, joint.axis] if joint.type.slides else [joint.axis, still])
+
+
+def _negligible(joint: Joint) -> float:
+    """[kg or kg·m²] Below this a joint moves nothing."""
+    return NEGLIGIBLE_MASS if joint.type.slides else NEGLIGIBLE_INERTIA
 
 
 def _spatial_inertia(robot: Robot, index: int) -> Matrix:
@@ -124,7 +129,7 @@ def _motion_transform(robot: Robot, index: int, position: float) -> Matrix:
     joint = robot.joints[index]
     axis = np.array(joint.axis)
     rotation, translation = np.array(joint.rotation), np.array(joint.translation)
-    if joint.type is JointType.PRISMATIC:
+    if joint.type.slides:
         translation = translation + rotation @ axis * position
     else:
         a = _cross(axis)

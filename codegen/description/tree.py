@@ -75,9 +75,9 @@ class Selection:
     welded: tuple[str, ...] = ()
 
     @property
-    def base_link(self) -> str:
-        """The link whose pose the freedoms of a moving base are; empty where it does not move."""
-        return next((joint.child for joint in reversed(self.joints) if joint.of_base), "")
+    def hidden(self) -> frozenset[str]:
+        """Links of no file: in front of a moving base, and between the motions of one joint."""
+        return frozenset(joint.parent for joint in self.joints if joint.of_base or joint.part)
 
     def chain(self, joint: JointElement) -> tuple[str, ...]:
         """Names of the chosen joints that `joint` follows, the nearest first, each once."""

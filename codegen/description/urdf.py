@@ -26,7 +26,7 @@ def read_urdf(
     on any other moving joint that does not lead to a tip is left out. Gravity and tip poses are in the root
     link's frame.
     `base_joint` makes a planar or floating base of it, as does a joint of such a type on a root that carries nothing else.
-    Supported: revolute, continuous, prismatic and fixed joints, and joints that mimic one of these; other planar and
+    Supported: revolute, continuous, prismatic, screw and fixed joints, and joints that mimic one of these; other planar and
     floating joints are refused where they are chosen. Raises DescriptionError with every
     fault at once.
     """

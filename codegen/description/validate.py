@@ -15,6 +15,7 @@ from diffpbd.codegen.description.contacts import Touching, contact_doubts, conta
 from diffpbd.codegen.description.document import Document, read_document
 from diffpbd.codegen.description.doubts import link_doubts, mass_doubts, mimic_doubts, selection_doubts
 from diffpbd.codegen.description.faults import BODY_FAULTS, JOINT_FAULTS, document_faults, selection_faults
+from diffpbd.codegen.description.joint_parts import in_parts
 from diffpbd.codegen.description.loops import (
     LoopEntry,
     closed,
@@ -77,7 +78,7 @@ def examine(
         return Report(name, faults=(Finding("source", str(error)),)), None
     faults = [*document.faults, *document_faults(document)]
     doubts = [*link_doubts(document), *asymmetry_doubts(document)]
-    foot = with_base(document, base, as_names(hold), base_joint)
+    foot = with_base(in_parts(document, as_names(hold)), base, as_names(hold), base_joint)
     root_link = base if foot.kind == FIXED else None
     selection, more = _chosen(foot.document, root_link, as_names(tip), as_names(hold), document.sites)
     faults += more

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.graph.constrained_step import MOST_OFF
 from diffpbd.codegen.graph.root import FAR_TURN
 from diffpbd.runtime.folder.manifest import Constant
@@ -103,6 +102,3 @@ CONE_CONSTANTS: Final = (
     ),
 )
 """Listed where limits act in the joint-space step."""
-
-IN_CONES: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in CONE_CONSTANTS}
-"""The same as C text."""

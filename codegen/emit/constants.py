@@ -175,9 +175,6 @@ LIMIT_CONSTANTS: Final = (
 
 OUTSIDE_LIMITS: Final = 22
 
-IN_LIMITS: Final = {c.name: literal(c.value) for c in LIMIT_CONSTANTS} | {"outside_limits": OUTSIDE_LIMITS}
-"""The same as C text."""
-
 ESTIMATE_BAD_INPUT: Final = 9
 
 STATUS: Final = {
@@ -249,12 +246,6 @@ SPECIAL_STATUS: Final = (
     LOOP_STATUS | SIDED_STATUS | LIMIT_STATUS | CONTACT_STATUS | FLOATING_STATUS | FRAME_STATUS | CLEARANCE_STATUS
 )
 """What not every robot can say."""
-
-IN_FLOATING: Final = {
-    **{c.name: literal(c.value) for c in FLOATING_CONSTANTS},
-    "not_unit": next(iter(FLOATING_STATUS)),
-}
-"""The same as C text."""
 
 STATUS_NAMES: Final = {
     0: "OK",

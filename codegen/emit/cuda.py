@@ -9,13 +9,16 @@ import casadi as ca
 
 from diffpbd.codegen.emit.c_writer import LANES, kernel
 from diffpbd.codegen.emit.constants import ESTIMATE_BAD_INPUT, IN_C
+from diffpbd.codegen.emit.environment import plain
 from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts
 from diffpbd.codegen.emit.paths import WRITTEN
+from diffpbd.codegen.emit.single import single
 from diffpbd.codegen.emit.sources import Emission
 from diffpbd.codegen.graph import joint_step, torque_estimation
 from diffpbd.codegen.graph.capabilities import Capabilities
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import Model, prepare
+from diffpbd.codegen.graph.translate import graph_of
 from diffpbd.codegen.program.tree import DENSE_DEPTH
 from diffpbd.runtime.base.errors import InputError, arg
 
@@ -52,9 +55,9 @@ def check_cuda(model: Model, found: Capabilities) -> None:
 def add_cuda(emission: Emission, model: Model, found: Capabilities) -> list[str]:
     """NAME.cu; a line for what the C has and it has not. `check_cuda` has let the model through."""
     graphs = {g.name(): g for g in joint_step.kernels(model, prepare(model), by_alpha=False)}
-    plain = _plain(model, found)
+    formulas = _plain(model, found)
     estimation = found.has("estimate_torque") and not model.robot.passive
-    others = dict(plain)
+    others = dict(formulas)
     if estimation:
         others |= {g.name(): g for g in torque_estimation.kernels(model)}
     else:
@@ -71,13 +74,13 @@ def add_cuda(emission: Emission, model: Model, found: Capabilities) -> list[str]
     emission.add(
         f"{emission.robot}.cu", "robot.cu",
         kernels=kernels, each=functions, most_in=MOST_IN, most_out=MOST_OUT,
-        plain=[_entry(name, g) for name, g in plain.items() if name in PLAIN], estimation=estimation,
+        plain=[_entry(name, g) for name, g in formulas.items() if name in PLAIN], estimation=estimation,
         n=model.tree.freedoms, links=joints, joints="N" if joints == model.tree.freedoms else str(joints),
         alpha_size=len(model.entries), model_size=graphs["prepare"].numel_out(0),
         record_size=graphs["start"].numel_out("record"), factors_size=graphs["newton"].numel_out("factors"),
         mass_size=graphs["end"].numel_out("M"), coulomb=coulomb, more_coulomb=more_coulomb, friction=friction,
         varying=varying, begun_of="of->begun, " if varying else "", rates=others["rates"].numel_out(0) if estimation else 0,
-        bad_input=ESTIMATE_BAD_INPUT, sizes=IN_C,
+        bad_input=ESTIMATE_BAD_INPUT, sizes=IN_C, single_series=single(plain("sine_series_single.h")),
     )  # fmt: skip
     if estimation or not found.has("estimate_torque"):
         return []
@@ -89,10 +92,7 @@ def _plain(model: Model, found: Capabilities) -> Mapping[str, ca.Function]:
     chosen = {}
     for name, inputs, outputs in Graphs(model, forward=found.has("forward_dynamics")).values():
         if name in (*PLAIN, "friction_torque") and found.has(name):
-            dense = [ca.densify(ca.SX(v)) for v in outputs.values()]
-            chosen[name] = ca.Function(
-                name, [v for _, v in inputs], dense, [k for k, _ in inputs], list(outputs), {"cse": True}
-            )
+            chosen[name] = graph_of(name, dict(inputs), outputs)
     return chosen
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diffpbd.codegen.description.rigid import upper_triangle
-from diffpbd.codegen.description.robot import JointType, Robot
+from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.graph.loop_report import contact_facts, loop_facts
 from diffpbd.codegen.graph.model import Model
 from diffpbd.runtime.folder.manifest import Joint, Link, Mimic, RobotFacts
@@ -29,9 +29,9 @@ def facts(model: Model, squared: tuple[str, ...], frames: tuple[str, ...] = ()) 
 
     joints: Sequence[Joint] = [
         Joint(
-            name=j.name, type=j.type.value, parent=carrier(j.parent), child=moved(k), unit=j.type.unit,
-            lower=None if j.type is JointType.CONTINUOUS else j.lower,
-            upper=None if j.type is JointType.CONTINUOUS else j.upper,
+            name=j.name, type=j.type.name, parent=carrier(j.parent), child=moved(k), unit=j.type.unit,
+            lower=None if j.type.endless else j.lower,
+            upper=None if j.type.endless else j.upper,
             velocity=j.velocity, effort=j.effort,
         )
         for k, j in enumerate(robot.joints)

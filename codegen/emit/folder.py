@@ -84,7 +84,7 @@ def write_folder(
     clock, handed = _Clock(), set()
     carried = [robot.links[max(i, phantoms(robot))].name for i in range(robot.n)]
     joints = [
-        f"{k}  {robot.joints[i].name} ({robot.joints[i].type.value}) [{robot.joints[i].type.unit}], moves {carried[i]}"
+        f"{k}  {robot.joints[i].name} ({robot.joints[i].type.name}) [{robot.joints[i].type.unit}], moves {carried[i]}"
         for k, i in enumerate(robot.independent)
     ]
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import casadi as ca
 
-from diffpbd.codegen.description.robot import WORLD, JointType, Robot, Tip
+from diffpbd.codegen.description.robot import WORLD, Robot, Tip
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.constants import BAD_GOAL, NO_FRAME, NOT_REACHED
 from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
@@ -85,6 +85,7 @@ def add_frames(
         emission.texts[name] = len(emission.files["src/frames.c"]) // len(FUNCTIONS)
     if with_ik:
         emission.copy("ik.c")
+        emission.copy("turned.h")
         given, given_back = (_arguments(model, words) for words in IK)
         if shaped:
             given += [argument("keep_apart", 3, 1), *(argument(kind, *size) for kind, size in obstacles.items())]
@@ -130,7 +131,7 @@ def _limit(model: Model, i: int, side: int) -> Any:
 def _written(robot: Robot, i: int) -> tuple[float, float]:
     """Limits of a joint as the description has them."""
     joint = robot.joints[i]
-    free = joint.type is JointType.CONTINUOUS
+    free = joint.type.endless
     return (
         -ENDLESS if free or joint.lower is None else joint.lower,
         ENDLESS if free or joint.upper is None else joint.upper,

@@ -6,7 +6,12 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts, zero
 from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
+<<<<<<< HEAD
 from diffpbd.codegen.emit.paths import LANES, add_lanes
+=======
+from diffpbd.codegen.emit.parameter_slopes import Slope
+from diffpbd.codegen.emit.paths import NEON, V3, V4, add_path
+>>>>>>> next
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.emit.step_kernels import StepKernels
 from diffpbd.codegen.emit.work import doubles
@@ -47,7 +52,10 @@ def add_joint_step(
     adjoint = count(*own, "adjoint_parameters")
     jacobian = count("joints", "tree_jacobian") if deep else count("jacobian")
     pulls = count("joints") + 2 * n * (adjoint - count("joints")) if deep else 0
-    jacobian_alpha = 0 if not by_alpha else pulls if deep else count("jacobian_alpha")
+    if kernels.slopes:
+        jacobian_alpha = count("joints", "shares", "own", "slopes", "parameters")
+    else:
+        jacobian_alpha = 0 if not by_alpha else pulls if deep else count("jacobian_alpha")
     shapes: Mapping[str, tuple[int, int | str]] = {
         **dict.fromkeys(("p", "pd", "u", "kick", "p_next", "pd_next", "p_prev", "p0", "pd0"), (n, 1)),
         "h": (1, 1), "alpha": (len(alpha), 1), "U": (n, "N"), "P": (n, "N+1"), "PD": (n, "N+1"),
@@ -95,11 +103,14 @@ def add_joint_step(
     dispatched = [f for f in emission.functions if f.name in declared and f.name != "jac_alpha_joint_step"]
     emission.dispatched += dispatched
     emission.copy("joint_step.c")
-    for name in ("tree_jacobian.h",) if deep else ("rollout.h", "adjoint.h", "lanes.h"):
+    along_tree = ("tree_jacobian.h", *(("tree_parameters.h",) if kernels.slopes else ()))
+    for name in ("step_functions.h", *(along_tree if deep else ("rollout.h", "adjoint.h", "lanes.h"))):
         emission.copy(name)
     if kernels.sixth:
         emission.copy("orders.h")
     tables: dict[str, Table] = {"parents": ("int", kernels.parents)} if deep else {}
+    if kernels.slopes:
+        tables |= {f"slope_{k}": ("int", [getattr(s, k) for s in kernels.slopes]) for k in Slope._fields}
     add_source_model(emission, "joint_step", {**values, "ALONE": size}, tables, _texts(kernels))
     return size + lanes["joint_step"]
 
@@ -122,11 +133,20 @@ def _values(
     return {
         "N": n, "LINKS": links, "NA": len(alpha), "NM": kernels.model, "RECORD": kernels.record, "FACTORS": kernels.factors,
         "MASS": kernels.mass, "KERNEL_WORK": kernels.work, "JOINT": tree_jacobian.ROWS, "DEEP": kernels.deep,
-        "ALPHA_JACOBIAN": by_alpha,
+        "ALPHA_JACOBIAN": by_alpha, "SLOPES": len(kernels.slopes), "SHARES": kernels.shares,
+        "ROW": _row(kernels, n, len(alpha)),
         "SIXTH": bool(kernels.sixth), "VARYING": len(friction) > PLAIN_FRICTION,
         "NO_COULOMB(alpha, k)": zero(coulomb), "NO_FRICTION(alpha, k)": zero(friction),
         **{f"LANES_{name.upper()}": work for name, work in kernels.lanes_work(n, len(alpha)).items()},
     }  # fmt: skip
+
+
+def _row(kernels: StepKernels, n: int, entries: int) -> int:
+    """Doubles for the Jacobian by parameters of a deep tree: shares, changes by numbers of joints, slopes; or seeds and
+    gradients of a row."""
+    if kernels.slopes:
+        return kernels.shares + 2 * kernels.model + len(kernels.slopes)
+    return 9 * n + 1 + entries
 
 
 def _texts(kernels: StepKernels) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.graph.constrained_step import MOST_OFF
 from diffpbd.runtime.folder.manifest import Constant
 
@@ -86,6 +85,3 @@ LOOP_CONSTANTS: Final = (
     Constant("close_tries", 8, "1", "close_loops: lengths tried of a stride"),
 )
 """Listed where loops close."""
-
-IN_LOOPS: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in LOOP_CONSTANTS}
-"""The same as C text."""

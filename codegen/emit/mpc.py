@@ -30,7 +30,7 @@ CALLED_WITH_LOOPS: Final = (
 
 SOURCES: Final = (
     "mpc.c", "mpc_products.h", "mpc_block.h", "mpc_riccati.h", "mpc_rows.h", "mpc_active.h", "mpc_qp.h", "mpc_coordinates.h",
-    "mpc_linearise.h", "mpc_clearance.h",
+    "turned.h", "mpc_linearise.h", "mpc_clearance.h",
 )  # fmt: skip
 """Plain C of the solver."""
 

@@ -117,7 +117,7 @@ def add_single(
     other |= {f"{robot.upper()}_{k}": f"{name.upper()}_{k}" for k in ("ALPHA", "JOINTS")}
     other[f'#include "{robot}.h"'] = f'#include "{name}.h"'
     own.files["src/model.h"] = ""
-    own.add("src/sine_cosine.h", "plain", text=plain("sine_cosine_single.h"), source=False)
+    own.add("src/sine_series.h", "plain", text=plain("sine_series_single.h"), source=False)
     meanings = [(k, word, said.replace("1e-9 s", f"{LEAST_STEP:g} s")) for k, word, said in statuses(own.functions)]
     own.add(
         f"{name}.h", "header.h", joints=joints, alpha=parameters(alpha), functions=own.functions, statuses=meanings,

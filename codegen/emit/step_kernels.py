@@ -16,11 +16,12 @@ import sympy as sp
 from diffpbd.codegen.emit.c_writer import MOST_LANES, Kernel, kernel, unused, with_inputs
 from diffpbd.codegen.emit.call_writer import CallWriter, Routine
 from diffpbd.codegen.emit.numbers import Numbers, numbers
+from diffpbd.codegen.emit.parameter_slopes import Slope, operations, parameter_slopes, share_numbers
 from diffpbd.codegen.graph import joint_step
 from diffpbd.codegen.graph.common_part import split
 from diffpbd.codegen.graph.model import Model, prepare
+from diffpbd.codegen.joint_space import link_shares, tree_jacobian
 from diffpbd.codegen.joint_space import step as joint_space
-from diffpbd.codegen.joint_space import tree_jacobian
 from diffpbd.codegen.laws import forces
 from diffpbd.codegen.method import stage
 from diffpbd.codegen.program.outline import outlined
@@ -52,7 +53,8 @@ class StepKernels:
     """C texts; operations by kernel name; sizes [doubles] of a kernel's work, of the prepared numbers, inertia, factors,
     and what a step knows of its start.
 
-    Of deep trees, `parents` are the joints that joints hang on, their number for the world. Of others, `step` and `derivatives`
+    Of deep trees, `parents` are the joints that joints hang on, their number for the world, and `slopes` what the Jacobian by
+    parameters is summed from (`parameter_slopes`), with so many numbers of `shares`. Of others, `step` and `derivatives`
     are the texts in which states may stand side by side, `portable` those that need no second path."""
 
     texts: tuple[str, ...]
@@ -68,6 +70,8 @@ class StepKernels:
     portable: tuple[str, ...] = ()
     sixth: tuple[str, ...] = ()
     parents: tuple[int, ...] = ()
+    slopes: tuple[Slope, ...] = ()
+    shares: int = 0
 
     @property
     def bytes(self) -> int:
@@ -91,7 +95,7 @@ class StepKernels:
 
 def step_kernels(model: Model, by_alpha: bool = True, sixth: bool = False) -> StepKernels:
     """All kernels of a model's step; `by_alpha`: that of its Jacobian by parameters too; `sixth`: of a sixth-order step."""
-    return _rolled(model) if model.tree.deep else _straight(model, by_alpha, sixth)
+    return _rolled(model, by_alpha) if model.tree.deep else _straight(model, by_alpha, sixth)
 
 
 def _straight(model: Model, by_alpha: bool, sixth: bool) -> StepKernels:
@@ -234,22 +238,29 @@ class _Roll:
         self.work = max(self.work, text.work)
 
 
-def _rolled(model: Model) -> StepKernels:
+def _rolled(model: Model, by_alpha: bool) -> StepKernels:
     tree, roll = model.tree, _Roll(model)
     table = numbers(model.alpha, [model.blocks[k] for k in roll.names], "numbers")
     roll.prepare(table)
     programs = joint_step.step_programs(tree)
     programs["joints"] = tree_jacobian.joints(tree)
+    slopes = parameter_slopes(model, roll.offset, table.sparsity) if by_alpha else ()
+    if slopes:
+        programs["shares"] = link_shares.shares(tree)
     for name, program in programs.items():
         roll.forward(name, program)
     roll.plain(kernel(joint_step.node_torque(model), "node_torque_kernel"), "node_torque")
-    _add_adjoint_parameters(roll, table)
+    _add_adjoint_parameters(roll, table, own=bool(slopes))
+    if slopes:
+        roll.plain(table.slopes, "slopes")
+        roll.operations["parameters"] = operations(tree, slopes, len(model.entries))
     roll.operations |= tree_jacobian.operations(tree)
     return StepKernels(
         tuple(roll.texts), roll.operations, roll.work, roll.size,
         _size(programs["end"].outputs["M"]), _size(programs["newton"].outputs["factors"]),
         _size(programs["start"].outputs["record"]), deep=True,
         parents=tuple(parent if parent >= 0 else tree.n for parent in tree.parents),
+        slopes=slopes, shares=share_numbers(tree) if slopes else 0,
     )  # fmt: skip
 
 
@@ -261,8 +272,9 @@ def _active(program: Program, names: tuple[str, ...]) -> frozenset[Any]:
     return frozenset(s for k in names if k in program.inputs for s in program.inputs[k])
 
 
-def _add_adjoint_parameters(roll: _Roll, table: Numbers) -> None:
-    """adjoint_parameters_kernel: −xᵀ ∂hF − yᵀ ∂hG by alpha and h, added to."""
+def _add_adjoint_parameters(roll: _Roll, table: Numbers, own: bool) -> None:
+    """adjoint_parameters_kernel: −xᵀ ∂hF − yᵀ ∂hG by alpha and h, added to; with `own` own_kernel too: the sums over all rows
+    of h F and of h G by the robot's numbers, of a joint's own number the change of that joint's row."""
     tree = roll.model.tree
     both = roll.outlined(joint_space.residuals(tree))
     active = ("h", *roll.names)
@@ -292,3 +304,24 @@ def _add_adjoint_parameters(roll: _Roll, table: Numbers) -> None:
     )
     roll.count("adjoint_parameters", routine, inner)
     roll.work = max(roll.work, inner + table.reverse.work)
+    if not own:
+        return
+    gradients = [f"to + {roll.offset[k]}" if k in roll.offset else "w" for k in both.inputs if k in active]
+    call = ", ".join([*roll.arguments(both, {}), "w + 1", f"w + {n + 1}", *gradients, f"w + {bars + 1}"])
+    roll.texts.append(
+        f"""static void own_kernel(const double *p, const double *pd, const double *u, const double *h, const double *p_next,
+                       const double *pd_next, const double *alpha, const double *model, double *own, double *w) {{
+  int end, k;
+  (void)alpha;
+  memset(own, 0, 2 * {roll.size} * sizeof(double));
+  for (end = 0; end < 2; end++) {{
+    double *to = own + {roll.size} * end;
+    w[0] = 0.0;
+    for (k = 0; k < {bars}; k++) w[1 + k] = k / {n} == end ? 1.0 : 0.0;
+    {routine.name}({call});
+  }}
+}}
+"""
+    )
+    for _ in range(2):
+        roll.count("own", routine, bars + 1)

@@ -20,6 +20,7 @@ from diffpbd.codegen.graph.distances import AXES, BOX, CAPSULE, ORDER, PLANE, SP
 from diffpbd.codegen.graph.floating import FREEDOMS, PLACE, rotation
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.geometry import square
+from diffpbd.codegen.graph.translate import graph_of
 from diffpbd.runtime.base.errors import InputError, arg
 
 OBSTACLES: Final[Mapping[str, int]] = {"spheres": 4, "capsules": 7, "boxes": 10, "planes": 4}
@@ -225,7 +226,4 @@ def _reverse(clearance: Clearance, inputs: Sequence[tuple[str, Any]], J: Any) ->
 
 
 def _spec(name: str, inputs: Sequence[tuple[str, Any]], outputs: Mapping[str, Any]) -> Spec:
-    dense = [ca.densify(ca.SX(value)) for value in outputs.values()]
-    given = [value for _, value in inputs]
-    graph = ca.Function(name, given, dense, [key for key, _ in inputs], list(outputs), {"cse": True})
-    return Spec(name, DOCS[name], graph)
+    return Spec(name, DOCS[name], graph_of(name, dict(inputs), outputs))

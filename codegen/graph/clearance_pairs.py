@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from diffpbd.codegen.description.report import listed, quoted
 from diffpbd.codegen.description.rigid import norm
-from diffpbd.codegen.description.robot import JointType, Robot
+from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.graph.clearance import Clearance, moves
 from diffpbd.codegen.graph.floating import PLACE
 from diffpbd.codegen.graph.functions import Graphs
@@ -163,7 +163,7 @@ def limits(robot: Robot) -> tuple[Array, Array]:
     low, high = [], []
     for i in robot.independent:
         joint = robot.joints[i]
-        room = 0.0 if joint.name in robot.base_freedoms else SLIDE if joint.type is JointType.PRISMATIC else np.pi
+        room = 0.0 if joint.name in robot.base_freedoms else SLIDE if joint.type.slides else np.pi
         low.append(-room if joint.lower is None or room == 0.0 else joint.lower)
         high.append(room if joint.upper is None or room == 0.0 else joint.upper)
     return np.array(low), np.array(high)
@@ -213,7 +213,7 @@ def reach_of(robot: Robot) -> tuple[float, ...]:
     total = dict.fromkeys(robot.independent, 0.0)
     for i in range(robot.n - 1, -1, -1):
         joint = robot.joints[i]
-        slides = joint.type is JointType.PRISMATIC
+        slides = joint.type.slides
         leader, ratio = (i, 1.0) if joint.mimic is None else (joint.mimic.joint, abs(joint.mimic.multiplier))
         total[leader] += ratio * (1.0 if slides else far[i])
         if joint.parent >= 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, Final
 
 import casadi as ca
@@ -15,7 +14,7 @@ from diffpbd.codegen.graph.model import Model, independent, prepare
 from diffpbd.codegen.graph.root import Root
 from diffpbd.codegen.graph.sided import Sided, sided_kernels
 from diffpbd.codegen.graph.step_graphs import NEXT, STATE
-from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.graph.translate import graph_of, inline
 from diffpbd.codegen.joint_space import bordered, closures, contacts
 from diffpbd.codegen.joint_space import step as joint_space
 
@@ -42,7 +41,7 @@ class Closed:
 def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
     """Every kernel of the step, its derivatives, and what is asked at an instant."""
     tree, prepared = model.tree, prepare(model)
-    values = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
+    values = graph_of("prepare", {"alpha": model.alpha}, {"model": prepared.values})
     programs = {"start": bordered.start(tree), "node": bordered.node(tree)}
     if tree.sided:
         sided = (bordered.pose, bordered.residual, bordered.landing, bordered.rate_system, bordered.blocks)
@@ -132,7 +131,7 @@ def curvature(model: Model) -> ca.Function:
         "B1": ca.jacobian(ca.mtimes(A1, r.pd_next), r.p_next),
     }
     given = {"p": r.p, "p_next": r.p_next, "pd_next": r.pd_next, "L": L, "H": H, "alpha": r.alpha}
-    return _function("curvature", given, outputs)
+    return graph_of("curvature", given, outputs)
 
 
 def _equations(model: Model, L: Any, H: Any) -> tuple[Any, Any, Any, Any]:
@@ -154,7 +153,7 @@ def parameters(model: Model) -> ca.Function:
     pulled = ca.gradient(total, ca.vertcat(r.alpha, r.h))
     alpha_bar, h_bar = ca.vertsplit(pulled, [0, r.alpha.numel(), r.alpha.numel() + 1])
     given = {**r.inputs, "alpha": r.alpha, "L": L, "H": H, "x": x, "v": v, "y": y, "z": z}
-    return _function("parameters", given, {"alpha_bar": alpha_bar, "h_bar": h_bar})
+    return graph_of("parameters", given, {"alpha_bar": alpha_bar, "h_bar": h_bar})
 
 
 def by_alpha(model: Model) -> ca.Function:
@@ -163,14 +162,14 @@ def by_alpha(model: Model) -> ca.Function:
     L, H = (ca.SX.sym(k, model.tree.rows) for k in ("L", "H"))
     names = ("F_alpha", "g_alpha", "G_alpha", "c_alpha")
     found = {k: ca.jacobian(e, r.alpha) for k, e in zip(names, _equations(model, L, H), strict=True)}
-    return _function("by_alpha", {**r.inputs, "alpha": r.alpha, "L": L, "H": H}, found)
+    return graph_of("by_alpha", {**r.inputs, "alpha": r.alpha, "L": L, "H": H}, found)
 
 
 def closing(model: Model) -> ca.Function:
     """p → every row of the loops, and their gradient."""
     p = ca.SX.sym("p", model.tree.freedoms)
     g, A = Closed(model).rows(p, True)
-    return _function("closing", {"p": p, "alpha": model.alpha}, {"g": g, "A": A})
+    return graph_of("closing", {"p": p, "alpha": model.alpha}, {"g": g, "A": A})
 
 
 def told(model: Model) -> list[int]:
@@ -192,7 +191,7 @@ def instant(model: Model) -> ca.Function:
     both = solve(M, ca.densify(ca.horzcat(push, A.T)), symmetric=True)
     turning = ca.jtimes(ca.mtimes(A, pd), p, pd)
     outputs = {"x": both[:, 0], "Y": both[:, 1:], "A": A, "c": turning}
-    return _function("instant", {"p": p, "pd": pd, "u": u, "alpha": model.alpha}, outputs)
+    return graph_of("instant", {"p": p, "pd": pd, "u": u, "alpha": model.alpha}, outputs)
 
 
 def held(model: Model) -> ca.Function:
@@ -201,13 +200,8 @@ def held(model: Model) -> ca.Function:
     p, pd, pdd = graphs.p, graphs.pd, graphs.pdd
     torque = graphs.inverse_dynamics(p, pd, pdd)
     given = {"p": p, "pd": pd, "pdd": pdd, "alpha": model.alpha}
-    return _function("held", given, {"torque": torque, "A": Closed(model).rows(p)[1], "offset": _offset(graphs)})
+    return graph_of("held", given, {"torque": torque, "A": Closed(model).rows(p)[1], "offset": _offset(graphs)})
 
 
 def _offset(graphs: Graphs) -> Any:
     return ca.densify(ca.SX(graphs.gears.chosen(graphs.model.blocks["offset"])))
-
-
-def _function(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> ca.Function:
-    dense = [ca.densify(v) for v in outputs.values()]
-    return ca.Function(name, list(inputs.values()), dense, list(inputs), list(outputs), {"cse": True})

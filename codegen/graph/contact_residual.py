@@ -22,6 +22,7 @@ from diffpbd.codegen.graph.joint_step import residuals
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.sided import Sided
 from diffpbd.codegen.graph.touched import WEIGHT, Touched
+from diffpbd.codegen.graph.translate import graph_of
 
 
 def specs(model: Model) -> Iterator[Spec]:
@@ -55,6 +56,4 @@ def specs(model: Model) -> Iterator[Spec]:
         "pose_residual": ca.vertcat(F - r.h * pressed, still[0], stopped[0], pose),
         "rate_residual": ca.vertcat(G - r.h * held, still[1], stopped[1], rate),
     }
-    dense = [ca.densify(v) for v in outputs.values()]
-    graph = ca.Function("contact_residual", list(inputs.values()), dense, list(inputs), list(outputs), {"cse": True})
-    yield Spec(graph.name(), DOCS[graph.name()], graph)
+    yield Spec("contact_residual", DOCS["contact_residual"], graph_of("contact_residual", inputs, outputs))

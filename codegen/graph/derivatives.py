@@ -7,7 +7,7 @@ of the number of joints; there a Jacobian is a loop over the reverse mode with u
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ import casadi as ca
 from diffpbd.codegen.functions import DOCS, alpha_doc, jac_doc, vjp_doc
 from diffpbd.codegen.graph.functions import Graphs, Pairs
 from diffpbd.codegen.graph.joint_step import solve
+from diffpbd.codegen.graph.translate import graph_of
 from diffpbd.codegen.joint_space import recursive
 
 STATE_AND_ALPHA = (
@@ -61,7 +62,7 @@ def specs(graphs: Graphs, wanted: Callable[[str], bool] = lambda _name: True) ->
     """Every plain function of a model, each followed by its derivatives; those that are not `wanted` cost nothing."""
     by_rows = graphs.model.tree.deep or graphs.tangent is not None
     for name, inputs, outputs in graphs.values():
-        yield Spec(name, DOCS[name], _function(name, inputs, outputs))
+        yield Spec(name, DOCS[name], graph_of(name, dict(inputs), outputs))
         if name in STATE_AND_ALPHA and any(wanted(f"{kind}_{name}") for kind in ("jac", "jac_alpha", "vjp")):
             yield from (_by_rows if by_rows else _assembled)(graphs, name, inputs, outputs)
         elif name in REVERSE_ONLY:
@@ -82,9 +83,9 @@ def _assembled(graphs: Graphs, name: str, inputs: Pairs, outputs: Mapping[str, A
             for by, variable in inputs:
                 if by not in ("h", "alpha"):
                     jac[f"d{out}_d{by}"] = ca.jacobian(ca.vec(ca.SX(value)), variable)
-    yield Spec(f"jac_{name}", jac_doc(name), _function(f"jac_{name}", inputs, jac))
+    yield Spec(f"jac_{name}", jac_doc(name), graph_of(f"jac_{name}", dict(inputs), jac))
     by_alpha = {f"d{out}_dalpha": ca.jacobian(ca.vec(ca.SX(v)), graphs.alpha) for out, v in outputs.items()}
-    yield Spec(f"jac_alpha_{name}", alpha_doc(name), _function(f"jac_alpha_{name}", inputs, by_alpha))
+    yield Spec(f"jac_alpha_{name}", alpha_doc(name), graph_of(f"jac_alpha_{name}", dict(inputs), by_alpha))
     yield _vjp(graphs, name, inputs, outputs)
 
 
@@ -109,7 +110,7 @@ def _forward(graphs: Graphs, inputs: Pairs, outputs: Mapping[str, Any]) -> Itera
     parts = ca.horzsplit(response, n)
     named = {"pdd": at, "dpdd_dp": parts[0], "dpdd_dpd": parts[1], "dpdd_du": parts[2]}
     name = "forward_dynamics"
-    yield Spec(f"jac_{name}", jac_doc(name), _function(f"jac_{name}", inputs, named))
+    yield Spec(f"jac_{name}", jac_doc(name), graph_of(f"jac_{name}", dict(inputs), named))
     pdd = ca.SX.sym("pdd", n)
     torque = graphs.inverse_dynamics(graphs.p, graphs.pd, pdd)
 
@@ -117,14 +118,16 @@ def _forward(graphs: Graphs, inputs: Pairs, outputs: Mapping[str, Any]) -> Itera
         return ca.substitute(expression, pdd, at)
 
     by_alpha = solve(M, ca.densify(here(-ca.jacobian(torque, graphs.alpha))), symmetric=True)
-    yield Spec(f"jac_alpha_{name}", alpha_doc(name), _function(f"jac_alpha_{name}", inputs, {"dpdd_dalpha": by_alpha}))
+    yield Spec(
+        f"jac_alpha_{name}", alpha_doc(name), graph_of(f"jac_alpha_{name}", dict(inputs), {"dpdd_dalpha": by_alpha})
+    )
     seed, w = ca.SX.sym("pdd_bar", n), ca.SX.sym("w", n)
     by = ca.vertcat(graphs.p, graphs.pd, graphs.u, graphs.alpha)
     pulled = ca.gradient(ca.dot(w, graphs.u) - ca.dot(w, torque), by)
     pulled = ca.substitute(here(pulled), w, solve(M, seed, symmetric=True))
     bars = ca.vertsplit(pulled, [0, n, 2 * n, 3 * n, 3 * n + graphs.alpha.numel()])
     named = dict(zip(("p_bar", "pd_bar", "u_bar", "alpha_bar"), bars, strict=True))
-    yield Spec(f"vjp_{name}", vjp_doc(name), _function(f"vjp_{name}", [*inputs, ("pdd_bar", seed)], named))
+    yield Spec(f"vjp_{name}", vjp_doc(name), graph_of(f"vjp_{name}", dict([*inputs, ("pdd_bar", seed)]), named))
 
 
 def _by_rows(graphs: Graphs, name: str, inputs: Pairs, outputs: Mapping[str, Any]) -> Iterator[Spec | RowSpec]:
@@ -147,7 +150,7 @@ def _regressor_rows(graphs: Graphs) -> RowSpec:
     torque = gears.torques(graphs.program(program, **motion, body=body)["u"])
     row = ca.substitute(ca.jtimes(torque, ca.vec(body), seed, True), ca.vec(body), ca.DM.zeros(10 * n))
     inputs = [("p", graphs.p), ("pd", graphs.pd), ("pdd", graphs.pdd), ("alpha", graphs.alpha)]
-    graph = _function("regressor", [*inputs, ("u_bar", seed)], {"row": row})
+    graph = graph_of("regressor", dict([*inputs, ("u_bar", seed)]), {"row": row})
     sizes = tuple((k, v.numel()) for k, v in inputs)
     bars = (("body", 10 * n),)
     return RowSpec(
@@ -167,9 +170,4 @@ def _vjp(graphs: Graphs, name: str, inputs: Pairs, outputs: Mapping[str, Any]) -
         total = sum(terms[1:], terms[0])
         along = by == "p" and graphs.tangent is not None
         bars[f"{by}_bar"] = ca.mtimes(graphs.tangent.T, total) if along else total
-    return Spec(f"vjp_{name}", vjp_doc(name), _function(f"vjp_{name}", [*inputs, *seeds.items()], bars))
-
-
-def _function(name: str, inputs: Sequence[tuple[str, Any]], outputs: Mapping[str, Any]) -> ca.Function:
-    dense = [ca.densify(ca.SX(v)) for v in outputs.values()]
-    return ca.Function(name, [v for _, v in inputs], dense, [k for k, _ in inputs], list(outputs), {"cse": True})
+    return Spec(f"vjp_{name}", vjp_doc(name), graph_of(f"vjp_{name}", dict([*inputs, *seeds.items()]), bars))

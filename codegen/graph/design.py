@@ -8,7 +8,7 @@ import casadi as ca
 
 from diffpbd.codegen.functions import DOCS
 from diffpbd.codegen.graph.derivatives import Spec
-from diffpbd.codegen.graph.translate import function
+from diffpbd.codegen.graph.translate import function, graph_of
 from diffpbd.codegen.laws import levers
 from diffpbd.codegen.program.program import Program
 
@@ -26,8 +26,4 @@ def specs() -> Iterator[Spec]:
     graph = function(program)
     symbols = {name: ca.SX.sym(name) for name in program.inputs}
     value = graph(*symbols.values())
-    yield Spec(
-        program.name,
-        program.doc,
-        ca.Function(program.name, list(symbols.values()), [value], list(symbols), ["lever_torque"], {"cse": True}),
-    )
+    yield Spec(program.name, program.doc, graph_of(program.name, symbols, {"lever_torque": value}))

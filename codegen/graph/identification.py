@@ -16,6 +16,7 @@ import casadi as ca
 from diffpbd.codegen.functions import DOCS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph.derivatives import Spec
 from diffpbd.codegen.graph.functions import Graphs
+from diffpbd.codegen.graph.translate import graph_of
 from diffpbd.codegen.joint_space import recursive
 from diffpbd.codegen.laws import forces
 
@@ -66,6 +67,4 @@ def coefficients(graphs: Graphs) -> Any:
 
 
 def _spec(name: str, inputs: list[tuple[str, Any]], outputs: dict[str, Any], docs: Mapping[str, str]) -> Spec:
-    dense = [ca.densify(value) for value in outputs.values()]
-    names = [key for key, _ in inputs]
-    return Spec(name, docs[name], ca.Function(name, [v for _, v in inputs], dense, names, list(outputs), {"cse": True}))
+    return Spec(name, docs[name], graph_of(name, dict(inputs), outputs))

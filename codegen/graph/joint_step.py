@@ -11,7 +11,7 @@ import casadi as ca
 from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.meetings import inlined
 from diffpbd.codegen.graph.model import Model, Prepared
-from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.graph.translate import graph_of, inline
 from diffpbd.codegen.joint_space import link_adjoint, link_rollout, link_step
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
@@ -34,14 +34,7 @@ def kernel_graph(program: Program, name: str, prepared: Prepared) -> ca.Function
     blocks = prepared.model.blocks
     free = {k: ca.SX.sym(k, m.rows, m.cols) for k, m in program.inputs.items() if k not in blocks and k != "meeting"}
     outputs = inlined(program, prepared.model, free)
-    return ca.Function(
-        name,
-        [*free.values(), prepared.model.alpha, prepared.symbols],
-        [ca.densify(v) for v in outputs.values()],
-        [*free, "alpha", "model"],
-        list(outputs),
-        {"cse": True},
-    )
+    return graph_of(name, {**free, "alpha": prepared.model.alpha, "model": prepared.symbols}, outputs)
 
 
 def _form(tree: Tree) -> Any:
@@ -68,7 +61,7 @@ def kernels(model: Model, prepared: Prepared, by_alpha: bool = True) -> list[ca.
     """Every kernel of a short tree's joint-space step, under the names that templates/joint_step.c uses; that of the
     Jacobian by parameters only with `by_alpha`."""
     tree = model.tree
-    prepare = ca.Function("prepare", [model.alpha], [ca.densify(prepared.values)], ["alpha"], ["model"], {"cse": True})
+    prepare = graph_of("prepare", {"alpha": model.alpha}, {"model": prepared.values})
     own = step_programs(tree)
     own |= {f.__name__: f(tree) for f in (link_rollout.onward, link_rollout.inertia, link_rollout.solve)}
     own |= {
@@ -90,7 +83,7 @@ def node_torque(model: Model) -> ca.Function:
         inline(program, {k: rate if k == "pd" else model.blocks[k] for k in program.inputs})["torque"]
     )
     reading = u - friction + gears.chosen(model.blocks["offset"])
-    return _function("node_torque", {"u": u, "pd": pd, "alpha": model.alpha}, {"reading": reading})
+    return graph_of("node_torque", {"u": u, "pd": pd, "alpha": model.alpha}, {"reading": reading})
 
 
 class Residuals:
@@ -137,7 +130,7 @@ def adjoint_parameters(model: Model) -> ca.Function:
     x, y = ca.SX.sym("x", r.n), ca.SX.sym("y", r.n)
     pulled = ca.gradient(-ca.dot(x, r.F) - ca.dot(y, r.G), ca.vertcat(r.alpha, r.h))
     alpha_bar, h_bar = ca.vertsplit(pulled, [0, r.alpha.numel(), r.alpha.numel() + 1])
-    return _function(
+    return graph_of(
         "adjoint_parameters", {**r.inputs, "alpha": r.alpha, "x": x, "y": y}, {"alpha_bar": alpha_bar, "h_bar": h_bar}
     )
 
@@ -156,14 +149,9 @@ def jacobian_alpha(model: Model) -> ca.Function:
     carried = ca.mtimes(response, ca.mtimes(blocks["K1"], inverse))
     dp = -ca.mtimes(inverse, F_alpha)
     dpd = ca.mtimes(carried, F_alpha) - ca.mtimes(response, G_alpha)
-    return _function("jacobian_alpha", {**r.inputs, "alpha": r.alpha}, {"dp_next_dalpha": dp, "dpd_next_dalpha": dpd})
+    return graph_of("jacobian_alpha", {**r.inputs, "alpha": r.alpha}, {"dp_next_dalpha": dp, "dpd_next_dalpha": dpd})
 
 
 def solve(A: Any, rhs: Any, symmetric: bool) -> Any:
     """A⁻¹ rhs (n × m), eliminated from the tips."""
     return inline(elimination.solver(rhs.shape[0], rhs.shape[1], symmetric), {"A": A, "rhs": rhs})["x"]
-
-
-def _function(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> ca.Function:
-    dense = [ca.densify(v) for v in outputs.values()]
-    return ca.Function(name, list(inputs.values()), dense, list(inputs), list(outputs), {"cse": True})

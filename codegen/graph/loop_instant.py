@@ -21,6 +21,7 @@ import numpy as np
 from diffpbd.codegen.graph.constrained_step import Closed
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.translate import graph_of
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,4 @@ def _inverse(model: Model, driven: list[int]) -> System:
 
 
 def _function(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> ca.Function:
-    dense = [ca.densify(v) for v in outputs.values()]
-    names = [f"{k}_bar" if k in inputs else k for k in outputs]
-    return ca.Function(name, list(inputs.values()), dense, list(inputs), names, {"cse": True})
+    return graph_of(name, inputs, {f"{k}_bar" if k in inputs else k: v for k, v in outputs.items()})

@@ -66,7 +66,7 @@ def frame_of(loop: Loop) -> tuple[tuple[float, ...], ...]:
 def _bounds(robot: Robot) -> tuple[Array, Array]:
     """Where starts are drawn from: the limits where they are some, or a turn and a metre to either side."""
     joints = [robot.joints[i] for i in robot.independent]
-    wide = [1.0 if j.type.unit == "m" else np.pi for j in joints]
+    wide = [1.0 if j.type.slides else np.pi for j in joints]
     low = np.array([-w if j.lower is None else j.lower for j, w in zip(joints, wide, strict=True)])
     high = np.array([w if j.upper is None else j.upper for j, w in zip(joints, wide, strict=True)])
     low, high = np.minimum(low, high), np.maximum(low, high)

@@ -7,7 +7,6 @@ import math
 import casadi as ca
 
 from diffpbd.codegen.description.rigid import norm
-from diffpbd.codegen.description.robot import JointType
 from diffpbd.codegen.graph.constrained_step import Closed
 from diffpbd.codegen.graph.model import Model
 
@@ -23,7 +22,7 @@ def spread(model: Model) -> list[float]:
     found = []
     for k, i in enumerate(robot.independent):
         still = k not in moved or k < len(robot.base_freedoms)
-        found.append(0.0 if still else size if robot.joints[i].type is JointType.PRISMATIC else math.pi)
+        found.append(0.0 if still else size if robot.joints[i].type.slides else math.pi)
     return found
 
 
@@ -33,10 +32,7 @@ def turns(model: Model) -> list[int]:
     leaders = {joint.mimic.joint for joint in robot.joints if joint.mimic is not None}
     joints = [(i, robot.joints[i]) for i in robot.independent]
     base = len(robot.base_freedoms)
-    return [
-        int(k >= base and i not in leaders and joint.type is not JointType.PRISMATIC)
-        for k, (i, joint) in enumerate(joints)
-    ]
+    return [int(k >= base and i not in leaders and not joint.type.slides) for k, (i, joint) in enumerate(joints)]
 
 
 def weyl(n: int) -> list[float]:

@@ -19,7 +19,7 @@ from diffpbd.codegen.description.attached import lever_joints, wrench_frames
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.report import DescriptionError, Report
 from diffpbd.codegen.description.rigid import AXES, MOMENTS, triad_of, upper_triangle
-from diffpbd.codegen.description.robot import JointType, Robot
+from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.graph import loop_findings
 from diffpbd.codegen.graph.attached import as_touching, contact_blocks, lever_numbers, loop_numbers, wrench_numbers
 from diffpbd.codegen.graph.geometry import about_origin, rows, square, squared, symmetric, turned, upper, vector
@@ -62,7 +62,7 @@ def tree_of(
     gears = tuple(None if m is None else Gear(m.joint, m.multiplier, m.offset) for m in mimics)
     return Tree(
         tuple(j.parent for j in robot.joints),
-        tuple(j.type is JointType.PRISMATIC for j in robot.joints),
+        tuple(j.type.slides for j in robot.joints),
         tuple(j.axis == (0.0, 0.0, 1.0) for j in robot.joints),
         tuple(is_limited(j) for j in robot.joints) if limits else (),
         tuple(frame.link for frame in wrench_frames(robot, wrenches)),

@@ -9,7 +9,7 @@ from typing import Final, cast
 from diffpbd.codegen.description.contact_law import NUMBERS, OF_ALL, given
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.rigid import ANGLES, AXES, MOMENTS, rpy_from_rotation, upper_triangle
-from diffpbd.codegen.description.robot import Contact, Joint, JointType, Loop, LoopType, Robot, Vec3
+from diffpbd.codegen.description.robot import Contact, Joint, Loop, LoopType, Robot, Vec3
 from diffpbd.codegen.joint_space.cones import LIMIT_LOAD
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.folder.manifest import Parameter
@@ -63,9 +63,9 @@ WRENCH_PARTS: Final = (("force", "N"), ("torque", "N·m"))
 def is_limited(joint: Joint) -> bool:
     """Whether a joint has limits that a step can act on: both, in order, and a hinge's less than a turn apart, because poses
     of links do not tell one turn from the next."""
-    if joint.lower is None or joint.upper is None or joint.type is JointType.CONTINUOUS or joint.lower >= joint.upper:
+    if joint.lower is None or joint.upper is None or joint.type.endless or joint.lower >= joint.upper:
         return False
-    return joint.type is JointType.PRISMATIC or joint.upper - joint.lower < 2.0 * math.pi
+    return joint.type.slides or joint.upper - joint.lower < 2.0 * math.pi
 
 
 def alpha_entries(robot: Robot, recipe: Recipe) -> tuple[Parameter, ...]:
@@ -98,7 +98,7 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
         )
     yield from _more_friction(robot, recipe)
     for j in joints:
-        yield Parameter(f"rotor_inertia.{j.name}", "kg·m^2" if j.type.unit == "rad" else "kg", j.rotor, 0.0, None)
+        yield Parameter(f"rotor_inertia.{j.name}", j.type.motions[0].inertia_unit, j.rotor, 0.0, None)
     for j in joints:
         if j.mimic is None:  # the others have no sensor
             yield Parameter(f"torque_offset.{j.name}", j.type.effort_unit, 0.0, None, None)

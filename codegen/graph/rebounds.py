@@ -14,7 +14,6 @@ without restitution takes half a step ahead what would close in it: b = −(v + 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 import casadi as ca
@@ -23,6 +22,7 @@ from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.joint_step import on_hinges
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.touched import Touched
+from diffpbd.codegen.graph.translate import graph_of
 
 SEEN: Final = 3
 """Numbers of a contact at the start of a step: gap [m], approach [m/s], acceleration of the approach [m/s²]."""
@@ -96,15 +96,10 @@ def kernels(model: Model) -> list[ca.Function]:
     at, e, h = ca.SX.sym("seen", SEEN), ca.SX.sym("e"), ca.SX.sym("h")
     shift = ca.vertcat(*rebound(at[0], at[1], at[2], e, h))
     return [
-        _function("approach", given, {"seen": found}),
-        _function("approach_parameters", given | {"seen_bar": bar}, bars),
-        _function(
+        graph_of("approach", given, {"seen": found}),
+        graph_of("approach_parameters", given | {"seen_bar": bar}, bars),
+        graph_of(
             "rebound", {"seen": at, "e": e, "h": h},
             {"shift": shift, "slopes": ca.jacobian(shift, ca.vertcat(at, e, h))},
         ),
     ]  # fmt: skip
-
-
-def _function(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> ca.Function:
-    dense = [ca.densify(v) for v in outputs.values()]
-    return ca.Function(name, list(inputs.values()), dense, list(inputs), list(outputs), {"cse": True})

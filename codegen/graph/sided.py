@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,7 +13,7 @@ from diffpbd.codegen.graph.model import Model, Prepared
 from diffpbd.codegen.graph.parameters import SIDES
 from diffpbd.codegen.graph.slid import slid, slid_kernel, started
 from diffpbd.codegen.graph.touched import Touched, contact_rows
-from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.graph.translate import graph_of, inline
 from diffpbd.codegen.joint_space import cones, contacts, discs, distant
 from diffpbd.codegen.method.limits import INWARDS, OUTSIDE
 from diffpbd.codegen.program import elimination
@@ -53,7 +52,7 @@ def plain(program: Program) -> ca.Function:
     given = {k: ca.SX.sym(k, m.rows, m.cols) for k, m in program.inputs.items()}
     ca.GlobalOptions.setSimplificationOnTheFly(False)
     try:
-        return _function(program.name, given, inline(program, given))
+        return graph_of(program.name, given, inline(program, given))
     finally:
         ca.GlobalOptions.setSimplificationOnTheFly(True)
 
@@ -89,12 +88,12 @@ def touch(prepared: Prepared, ending: bool) -> ca.Function:
     f = kernel_graph(program, "touch" if ending else "touch_start", prepared)
     inputs = {k: ca.SX.sym(k, *f.size_in(k)) for k in f.name_in()}
     outputs = dict(zip(f.name_out(), f.call(list(inputs.values())), strict=True))
-    return _function(f.name(), inputs, {**outputs, "J": outputs["J"].T})
+    return graph_of(f.name(), inputs, {**outputs, "J": outputs["J"].T})
 
 
 def law(model: Model) -> ca.Function:
     """alpha → `IN_CONE` of every contact, and its levers of friction against turning where any has one (numbers × contacts)."""
-    return _function("law", {"alpha": model.alpha}, {"law": model.blocks["contact_law"]})
+    return graph_of("law", {"alpha": model.alpha}, {"law": model.blocks["contact_law"]})
 
 
 class Touching:
@@ -121,7 +120,7 @@ def touch_slopes(model: Model) -> ca.Function:
     across[Touched(model).first] = 0
     slides = across * slid(model, first.T, t.last, started(model, r.p), r.p_next, r.h)
     given = {"p": r.p, "p_next": r.p_next, "sign": t.sign, "first": first, "h": r.h, "alpha": r.alpha}
-    return _function("touch_slopes", given, {"slopes": ca.jacobian(slides, r.p_next).T})
+    return graph_of("touch_slopes", given, {"slopes": ca.jacobian(slides, r.p_next).T})
 
 
 def touch_curvature(model: Model) -> ca.Function:
@@ -136,7 +135,7 @@ def touch_curvature(model: Model) -> ca.Function:
         "R1": ca.jacobian(t.rates, r.p_next).T,
     }
     given = {"p": r.p, "p_next": r.p_next, "pd_next": r.pd_next, "sign": t.sign, "push": push, "push_rate": push_rate}
-    return _function("touch_curvature", {**given, "h": r.h, "alpha": r.alpha}, outputs)
+    return graph_of("touch_curvature", {**given, "h": r.h, "alpha": r.alpha}, outputs)
 
 
 def touch_parameters(model: Model) -> ca.Function:
@@ -161,7 +160,7 @@ def touch_parameters(model: Model) -> ca.Function:
         "push_rate": push_rate, "slid_bar": slid_bar, "rates_bar": rates_bar, "gap_bar": gap_bar, "law_bar": law_bar,
         "h": r.h, "alpha": r.alpha,
     }  # fmt: skip
-    return _function("touch_parameters", given, {"alpha_bar": alpha_bar, "h_bar": h_bar})
+    return graph_of("touch_parameters", given, {"alpha_bar": alpha_bar, "h_bar": h_bar})
 
 
 class Sided:
@@ -256,8 +255,3 @@ def _row(program: Program, given: Any) -> Any:
 def _begun(gap: Any, rate: Any, load: Any, slip: Any, h: Any) -> Any:
     away, most, kappa = 2 * gap / h + rate, load * h / 2, cones.smoothing(load, slip, h)
     return ca.if_else(away * most > kappa, kappa / ca.fmax(away, kappa / most), most)
-
-
-def _function(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> ca.Function:
-    dense = [ca.densify(v) for v in outputs.values()]
-    return ca.Function(name, list(inputs.values()), dense, list(inputs), list(outputs), {"cse": True})

@@ -9,6 +9,7 @@ import casadi as ca
 from diffpbd.codegen.graph.geometry import product
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.touched import Touched
+from diffpbd.codegen.graph.translate import graph_of
 
 
 def slid(model: Model, first: Any, last: Any, p: Any, p_next: Any, h: Any) -> Any:
@@ -52,4 +53,4 @@ def slid_kernel(model: Model) -> ca.Function:
     across[Touched(model).first] = 0
     rates = across * slid(model, first.T, last.T, started(model, p), p_next, h)
     given = {"p": p, "p_next": p_next, "first": first, "last": last, "h": h}
-    return ca.Function("slid", list(given.values()), [ca.densify(rates)], list(given), ["rates"], {"cse": True})
+    return graph_of("slid", given, {"rates": rates})

@@ -11,7 +11,7 @@ from diffpbd.codegen.graph.capabilities import GRAPHS, UNROLLED, Capabilities
 from diffpbd.codegen.graph.joint_step import forwards, jacobian_alpha, residuals
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.root import Root
-from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.graph.translate import graph_of, inline
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
 from diffpbd.codegen.method.velocity import FRICTION_ITERATIONS
@@ -115,5 +115,4 @@ def _function(model: Model, program: Program) -> ca.Function:
     """A program as an SX function of its own inputs and alpha."""
     own = {k: ca.SX.sym(k, m.rows, m.cols) for k, m in program.inputs.items() if k not in model.blocks}
     outputs = inline(program, {k: own.get(k, model.blocks.get(k)) for k in program.inputs})
-    dense = [ca.densify(v) for v in outputs.values()]
-    return ca.Function(program.name, [*own.values(), model.alpha], dense, [*own, "alpha"], list(outputs), {"cse": True})
+    return graph_of(program.name, {**own, "alpha": model.alpha}, outputs)

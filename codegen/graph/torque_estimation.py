@@ -16,7 +16,7 @@ import casadi as ca
 
 from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.model import Model
-from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.graph.translate import graph_of, inline
 from diffpbd.codegen.joint_space import link_rates
 from diffpbd.codegen.laws import forces
 from diffpbd.codegen.program.program import Program
@@ -40,8 +40,8 @@ def _friction(model: Model) -> ca.Function:
     own = {k: ca.SX.sym(k, gears.n) for k in ("pd_start", "pd")}
     program = forces.friction_kick_program(model.robot.n, model.tree.friction)
     given = {k: gears.rates(own[k]) if k in own else model.blocks[k] for k in program.inputs}
-    torque = ca.densify(gears.torques(inline(program, given)["torque"]))
-    return ca.Function("friction", [*own.values(), model.alpha], [torque], [*own, "alpha"], ["torque"], {"cse": True})
+    torque = gears.torques(inline(program, given)["torque"])
+    return graph_of("friction", {**own, "alpha": model.alpha}, {"torque": torque})
 
 
 def _kernel(model: Model, name: str, program: Program) -> ca.Function:
@@ -49,5 +49,5 @@ def _kernel(model: Model, name: str, program: Program) -> ca.Function:
     own: dict[str, Any] = {k: ca.SX.sym(k, gears.n) for k in ("p", "pd")}
     every = {"p": gears.positions(own["p"]), "pd": gears.rates(own["pd"])}
     values = inline(program, {k: every[k] if k in every else model.blocks[k] for k in program.inputs})
-    dense = [ca.densify(gears.columns(v) if k.startswith("drates_d") else v) for k, v in values.items()]
-    return ca.Function(name, [*own.values(), model.alpha], dense, [*own, "alpha"], list(values), {"cse": True})
+    outputs = {k: gears.columns(v) if k.startswith("drates_d") else v for k, v in values.items()}
+    return graph_of(name, {**own, "alpha": model.alpha}, outputs)

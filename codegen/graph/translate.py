@@ -94,6 +94,12 @@ def _power(base: Any, exponent: sp.Expr) -> Any:
     raise UnknownNode(f"no CasADi translation of an exponent {exponent}")
 
 
+def graph_of(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> ca.Function:
+    """A CasADi function of symbols (SX) by name, whose outputs are dense and have common parts once."""
+    dense = [ca.densify(ca.SX(v)) for v in outputs.values()]
+    return ca.Function(name, list(inputs.values()), dense, list(inputs), list(outputs), {"cse": True})
+
+
 def inline(program: Program, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Evaluate a program on CasADi SX (or DM) matrices by input name, calls expanded; returns matrices by output name.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,6 +111,7 @@ def check(urdf: str | Path, **options: Unpack[GenerateOptions]) -> Report:
 
 def examined(file: str, **options: Any) -> Report:
     """The same for the command."""
+    from diffpbd.codegen.description.friction_note import friction_notes
     from diffpbd.codegen.description.recipe import default_recipe, with_options
     from diffpbd.codegen.description.resolve import find_recipe, shipped_robots
     from diffpbd.codegen.description.validate import examine
@@ -124,7 +126,10 @@ def examined(file: str, **options: Any) -> Report:
         recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loops, passive=recipe.passive,
         base_joint=recipe.base_joint, touch=recipe.touching, shaping=recipe.shaping,
     )  # fmt: skip
-    if robot is None or not (robot.loops or robot.passive or robot.pairs):
+    if robot is None:
+        return report
+    report = replace(report, notes=friction_notes(robot, recipe))
+    if not (robot.loops or robot.passive or robot.pairs):
         return report
     from diffpbd.codegen.graph.loop_report import with_loops  # which costs a second to import
 

@@ -8,6 +8,8 @@ caller gave it, `--form torque` on a command line, form='torque' in Python:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -55,6 +57,19 @@ class DiffpbdError(Exception):
 
 class InputError(DiffpbdError):
     """Bad input from the user: a file, an option or an array argument; the commands exit with 1."""
+
+
+class ArgumentError(InputError):
+    """Arguments that are wrong by themselves, whatever robot and files they name; the commands exit with 2."""
+
+
+@contextmanager
+def of_arguments() -> Iterator[None]:
+    """What is refused within is wrong by the arguments alone."""
+    try:
+        yield
+    except InputError as error:
+        raise ArgumentError(str(error)) from None
 
 
 class SolverError(DiffpbdError):

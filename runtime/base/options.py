@@ -7,14 +7,14 @@ From there follow the option of the command (`commands/derived.py`), the keyword
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, dataclass
 from typing import Any
 
 from diffpbd.runtime.base.errors import Argument, InputError
 from diffpbd.runtime.base.names import near
 
-__all__ = ["Option", "expect", "option", "options_of"]
+__all__ = ["Option", "expect", "named", "option", "options_of"]
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,36 @@ class Option:
         return self.flag.split("/")[0] or f"--{name.replace('_', '-')}"
 
 
+def named(example: str) -> Callable[[Sequence[str]], dict[str, float]]:
+    """What makes numbers by name of the NAME=VALUE words of a command line; `example` is one of them for a message."""
+
+    def numbers(words: Sequence[str]) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for word in words:
+            name, _, value = (part.strip() for part in word.partition("="))
+            if name in found:
+                raise ValueError(f"{name} is given twice.")
+            try:
+                found[name] = float(value)
+            except ValueError:
+                raise ValueError(f"expected NAME=VALUE with a number, such as {example}, found {word!r}.") from None
+        return found
+
+    return numbers
+
+
 def option(help: str, default: Any = MISSING, *, make: Any = MISSING, **how: Any) -> Any:
-    """A field with its default, or what makes it."""
-    return dataclasses.field(default=default, default_factory=make, metadata={"option": Option(help, **how)})
+    """A field with its default, or what makes it: a mapping, which has no hash."""
+    hashed = None if make is MISSING else False
+    return dataclasses.field(
+        default=default, default_factory=make, hash=hashed, metadata={"option": Option(help, **how)}
+    )
 
 
-def options_of(
-    record: Any, table: Mapping[str, Option] | None = None
-) -> Iterator[tuple[dataclasses.Field[Any], Option]]:
-    """Every field of a dataclass that is an option of a command: it says so itself, or a `table` does."""
+def options_of(record: Any) -> Iterator[tuple[dataclasses.Field[Any], Option]]:
+    """Every field of a dataclass that is an option of a command."""
     for field in dataclasses.fields(record):
-        own: Option | None = field.metadata.get("option") if table is None else table.get(field.name)
+        own: Option | None = field.metadata.get("option")
         if own is not None:
             yield field, own
 

@@ -4,68 +4,32 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 import click
 
+from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.runtime.api.robots import examined
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.commands.numbers import HEIGHT
+from diffpbd.runtime.commands.derived import options
 
 __all__ = ["command"]
+
+READ = ("base", "tip", "hold", "contact_from_collision", "base_joint", "ground", "close")
+"""What of a recipe says how a description is read."""
 
 
 @click.command("check")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--base", metavar="LINK", help="Base link (default: the root).")
-@click.option("--tip", metavar="LINK", multiple=True, help="Tip link; repeatable.")
-@click.option("--hold", metavar="JOINT", multiple=True, help="Fix this joint at zero; repeatable.")
-@click.option(
-    "--contact-from-collision",
-    "collision",
-    metavar="LINK[=PLANE|LINK]",
-    multiple=True,
-    help="Contacts of this link's <collision> against a plane of the recipe or another link's; may be given more than once.",
-)
-@click.option(
-    "--base-joint",
-    type=click.Choice(["fixed", "planar", "floor", "floating"]),
-    help="How the base moves (default: fixed).",
-)
-@click.option(
-    "--ground",
-    type=HEIGHT,
-    metavar="Z",
-    help="A plane called ground across z at this height [m], for --contact-from-collision; of a floating base in the world.",
-)
-@click.option(
-    "--close",
-    metavar="LINK=LINK[:TYPE]",
-    multiple=True,
-    help="Close a loop: the frames of both links stay together, by a ball (default), a hinge about z, or a weld; repeatable.",
-)
+@options(Recipe, READ, unset=True)
 @click.option("--strict", is_flag=True, help="Exit with 1 on warnings too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: an object, of several files a list of them.")
-def command(
-    files: tuple[str, ...],
-    base: str | None,
-    tip: tuple[str, ...],
-    hold: tuple[str, ...],
-    collision: tuple[str, ...],
-    base_joint: str | None,
-    ground: float | None,
-    close: tuple[str, ...],
-    strict: bool,
-    as_json: bool,
-) -> None:
+def command(files: tuple[str, ...], strict: bool, as_json: bool, **chosen: Any) -> None:
     """List all errors and warnings about descriptions (URDF, MJCF, recipes or shipped robots), by name."""
-    options = {
-        "base": base, "tip": tip or None, "hold": hold or None, "base_joint": base_joint,
-        "contact_from_collision": collision or None, "ground": ground, "close": close or None,
-    }  # fmt: skip
     reports = []
     for file in files:
         try:
-            reports.append(examined(file, **options))
+            reports.append(examined(file, **chosen))
         except InputError as error:
             if len(files) == 1:
                 raise

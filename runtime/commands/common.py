@@ -3,6 +3,7 @@ complete."""
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import os
@@ -11,14 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import ArgumentError, InputError
 from diffpbd.runtime.base.names import hint
+from diffpbd.runtime.commands.locate import state_file, words_of
+from diffpbd.runtime.commands.options import GIVEN
 from diffpbd.runtime.folder.locate import ROBOTS, robot_folders, shipped_descriptions
 from diffpbd.runtime.folder.manifest import MANIFEST_NAME
 
 __all__ = ["equipped"]
+
+_CONFIG = "diffpbd.config"
 
 
 def equipped(command: click.Command) -> click.Command:
@@ -35,7 +41,28 @@ def equipped(command: click.Command) -> click.Command:
     if any(param.name == "robot" for param in command.params):
         command.params.append(_robots_option())
     command.params.append(_config_option())
+    for param in command.params:
+        param.process_value = functools.partial(_processed, param)  # type: ignore[method-assign]
     return command
+
+
+def _processed(param: click.Parameter, ctx: click.Context, value: Any) -> Any:
+    """The value of a parameter; one of --config is refused by its place, an empty word and what is not
+    JSON by its option."""
+    if ctx.get_parameter_source(param.name or "") in GIVEN:
+        if "" in (value if isinstance(value, (list, tuple)) else (value,)):
+            name = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx).rstrip(".")
+            raise ArgumentError(f"{name}: expected {param.metavar or 'a name'}, found an empty string.")
+        if "JSON" in (form := param.metavar or "") or form.startswith("["):
+            for word in value if isinstance(value, (list, tuple)) else (value,):
+                if state_file(word) is None:
+                    words_of(word, param.opts[0])
+        if ctx.get_parameter_source(param.name or "") is ParameterSource.DEFAULT_MAP:
+            try:
+                return type(param).process_value(param, ctx, value)
+            except click.BadParameter as error:
+                raise ArgumentError(f"{ctx.meta[_CONFIG]}: {_word(param)}: {error.message}") from None
+    return type(param).process_value(param, ctx, value)
 
 
 def _robots_option() -> click.Option:
@@ -62,13 +89,14 @@ def _config_option() -> click.Option:
 def _read_config(ctx: click.Context, _param: click.Parameter, path: str | None) -> None:
     if path is None:
         return
+    ctx.meta[_CONFIG] = path
     known = {_word(param): param for param in ctx.command.params if param.name not in ("config", "robots")}
     found = {}
     try:
         for name, value in _toml(path).items():
             word = name.replace("_", "-")
             if word not in known:
-                raise InputError(f"{path}: `{ctx.command.name}` has no option {name!r}. {hint(word, known)}")
+                raise ArgumentError(f"{path}: `{ctx.command.name}` has no option {name!r}. {hint(word, known)}")
             param = known[word]
             found[param.name or ""] = _words(param, value, f"{path}: {name}")
     except RecursionError:
@@ -95,29 +123,33 @@ def _toml(path: str) -> dict[str, Any]:
 
 
 def _words(param: click.Parameter, value: Any, where: str) -> Any:
-    """As the command line would have it: tables and lists of numbers as JSON, names by commas."""
+    """As the command line would have it: NAME=VALUE where the option has that form, other tables and lists of numbers as JSON,
+    names by commas."""
     if isinstance(value, bool) != getattr(param, "is_flag", False):
         wanted = (
             "true or false" if getattr(param, "is_flag", False) else f"{(param.name or '').upper()} in words or numbers"
         )
-        raise InputError(f"{where}: expected {wanted}, found {json.dumps(value, default=str)}.")
+        raise ArgumentError(f"{where}: expected {wanted}, found {json.dumps(value, default=str)}.")
     if isinstance(value, bool):
         return value
+    form = param.metavar or ""
+    if isinstance(value, dict) and "=" in form:
+        value = [f"{name}={_word_of(item, where, form)}" for name, item in value.items()]
     if not (param.multiple or param.nargs != 1):
-        return _word_of(value, where)
-    if isinstance(value, dict):
-        value = [f"{name}={_word_of(item, where)}" for name, item in value.items()]
-    return [_word_of(item, where) for item in (value if isinstance(value, list) else [value])]
+        return _word_of(value, where, form)
+    return [_word_of(item, where, form) for item in (value if isinstance(value, list) else [value])]
 
 
-def _word_of(value: Any, where: str) -> str:
+def _word_of(value: Any, where: str, form: str) -> str:
+    if isinstance(value, list) and ":" in form and all(isinstance(item, (int, float)) for item in value):
+        return ":".join(map(str, value))
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return ",".join(value)
     if isinstance(value, (list, dict)):
         try:
             return json.dumps(value)
         except TypeError:
-            raise InputError(
+            raise ArgumentError(
                 f"{where}: expected numbers, words, lists or tables of them, found a date or time."
             ) from None
     return str(value)

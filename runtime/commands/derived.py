@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
 import click
 
+from diffpbd.runtime.base.errors import InputError, of_arguments
 from diffpbd.runtime.base.options import Option, options_of
 from diffpbd.runtime.commands.numbers import Real, Whole
 
-__all__ = ["job", "made_of", "options"]
+__all__ = ["job", "options"]
 
 
 def job(name: str, record: Any, but: Collection[str] = ()) -> Callable[[Any], Any]:
@@ -24,47 +25,47 @@ def job(name: str, record: Any, but: Collection[str] = ()) -> Callable[[Any], An
         def call(**words: Any) -> Any:
             own = {field: words.pop(field.name) for field in fields(record) if field.name in names}
             given = {f.name: value for f, value in own.items() if value is not None or f.default_factory is MISSING}
-            return function(**words, **{name: record(**given)})
+            with of_arguments():
+                made = record(**given)
+            return function(**words, **{name: made})
 
         return options(record, names)(call)
 
     return decorate
 
 
-def options(record: Any, only: Collection[str] | None = None) -> Callable[[Any], Any]:
-    """The options of a dataclass one by one, or of some of its fields."""
+def options(record: Any, only: Collection[str] | None = None, *, unset: bool = False) -> Callable[[Any], Any]:
+    """The options of a dataclass one by one, or of some of its fields; `unset`: what is not given is None."""
 
     def decorate(function: Any) -> Any:
-        for one in reversed(list(made_of(record, only=only))):
+        for one in reversed(list(_made_of(record, only, unset))):
             function = one(function)
         return function
 
     return decorate
 
 
-def made_of(
-    record: Any, table: Mapping[str, Option] | None = None, only: Collection[str] | None = None
-) -> Iterator[Callable[[Any], Any]]:
-    """The options of a dataclass; those of a `table` have no defaults, so that what is not given is told apart."""
-    for field, own in options_of(record, table):
+def _made_of(record: Any, only: Collection[str] | None, unset: bool) -> Iterator[Callable[[Any], Any]]:
+    for field, own in options_of(record):
         if only is not None and field.name not in only:
             continue
         flag = own.flag or own.word(field.name)
-        yield click.option(flag, field.name, help=own.help, metavar=own.metavar, **_kind(field, own, table is not None))
+        yield click.option(flag, field.name, help=own.help, metavar=own.metavar, **_kind(field, own, unset))
 
 
 def _kind(field: Field[Any], own: Option, unset: bool) -> dict[str, Any]:
     """What click wants to know, from the field's type."""
     kind = str(field.type)
     default = None if unset or field.default is MISSING else field.default
-    choices = own.choices or field.metadata.get("choices", ())
     if own.parse is not None or own.many:
         parse = own.parse
 
         def read(_ctx: click.Context, _param: click.Parameter, text: Any) -> Any:
+            if unset and text in ((), None):
+                return None
             try:
                 return text if parse is None or text is None else parse(text)
-            except ValueError as error:
+            except (ValueError, InputError) as error:
                 raise click.BadParameter(str(error)) from None
 
         found: dict[str, Any] = {"callback": read, "multiple": own.many}
@@ -75,8 +76,8 @@ def _kind(field: Field[Any], own: Option, unset: bool) -> dict[str, Any]:
         return {"type": own.kind, "default": default}
     if kind.startswith("bool"):
         return {"is_flag": True, "default": default if unset or "None" in kind else bool(default)}
-    if choices:
-        return {"type": click.Choice(choices), "default": default}
+    if own.choices:
+        return {"type": click.Choice(own.choices), "default": default}
     if own.span is not None:
         whole = kind.startswith("int")
         number = Whole(int(own.span[0]), int(own.span[1])) if whole else Real(*own.span, min_open=own.open)

@@ -8,8 +8,8 @@ from dataclasses import replace
 import click
 
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.base.files import distinct, parse_json, read_json
-from diffpbd.runtime.commands.locate import open_robot, robot_files
+from diffpbd.runtime.base.files import distinct
+from diffpbd.runtime.commands.locate import json_or_file, open_robot, robot_files
 from diffpbd.runtime.commands.log_options import LogWords, log_options
 from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.report.tables import number, table
@@ -40,7 +40,7 @@ def command(robot: str, logs: tuple[str, ...], loaded: tuple[str, ...], payload:
         if os.path.realpath(path) in map(os.path.realpath, logs):
             raise InputError(f"--loaded {path} is also a LOG without the payload; expected different recordings.")
     opened = open_robot(robot)
-    data = parse_json(payload, "--payload") if payload.lstrip()[:1] in ("{", "[") else read_json(payload)
+    data = json_or_file(payload, "--payload")
     if not isinstance(data, dict):
         raise InputError(f'--payload: expected an object such as {{"mass": 2, "com.z": 0.05}}, found {data!r}.')
     known = {f"payload.{name.removeprefix('payload.')}": value for name, value in data.items()}
@@ -49,9 +49,9 @@ def command(robot: str, logs: tuple[str, ...], loaded: tuple[str, ...], payload:
     wanted = Wanted(signless, words.processing())
     free, carrying = (read_recordings(opened, paths, wanted)[0] for paths in (logs, loaded))
     found = drive_gains(opened, free, carrying, known)
-    units = [joint.unit for joint in opened.manifest.robot.joints]
+    units = [joint.effort_unit for joint in opened.manifest.robot.joints]
     rows = [
-        [g.joint, number(g.value, 5), number(g.std, 2), "N·m/A" if unit == "rad" else "N/A",
+        [g.joint, number(g.value, 5), number(g.std, 2), f"{unit}/A",
          "" if g.value is not None else "the payload's torque is not told from the arm's own"]
         for g, unit in zip(found, units, strict=True)
     ]  # fmt: skip

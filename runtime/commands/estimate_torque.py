@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -15,7 +16,7 @@ from diffpbd.runtime.base.options import option
 from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.mending_options import ReadWords
-from diffpbd.runtime.commands.options import live_option, named_values, plot_option, pose_field
+from diffpbd.runtime.commands.options import live_option, plot_option, pose_field
 from diffpbd.runtime.commands.results import finish, json_option, note, said
 from diffpbd.runtime.logs.checked import check_parts, read_whole
 from diffpbd.runtime.logs.closed_samples import on_loops
@@ -50,7 +51,7 @@ class _Words(ReadWords):
         "Written as tau: what the sensor reads, or the joint's true torque (without torque_offset).", "sensor",
         choices=("sensor", "joint"),
     )  # fmt: skip
-    pose: tuple[str, ...] = pose_field()
+    pose: Mapping[str, float] = pose_field()
     out: str = option("The log to write (.gz allowed).", metavar="TORQUES.csv")
 
 
@@ -83,10 +84,9 @@ def command(robot: str, log: str, settings: Settings, words: _Words, plot: str |
     )
     loaded, loss = open_robot(robot), settings.loss
     alpha = loaded.alpha.vector(words.params)
-    start_pose = named_values("--pose", words.pose, "j2=-1.2")
     derived = words.rates == "positions"  # rates that are not used are not held against the positions
     reading = words.reading(*(("rates", "lag", "frozen") if derived else ()))
-    parts, recorded = _read(loaded, log, reading, Processing(cutoff=words.cutoff or None), start_pose)
+    parts, recorded = _read(loaded, log, reading, Processing(cutoff=words.cutoff or None), words.pose)
     lag = max((rate_lag(part) for part in parts), key=abs)
     if derived:
         parts = [dataclasses.replace(p, dq=np.gradient(p.q, 1.0 / p.rate, axis=0)) for p in parts]
@@ -125,7 +125,7 @@ def _late(lag: float) -> str:
 
 
 def _read(
-    robot: Robot, path: str, reading: Reading, processing: Processing, pose: dict[str, float]
+    robot: Robot, path: str, reading: Reading, processing: Processing, pose: Mapping[str, float]
 ) -> tuple[list[Samples], bool]:
     """The filtered parts of the log between its gaps, and whether it has torques."""
     found = read_whole(path, robot, reading)
@@ -150,7 +150,7 @@ def _facts(
     errors = TorqueErrors.of(parts, found) if recorded else None
     joints = {}
     for j, joint in enumerate(robot.manifest.robot.joints):
-        own = {"unit": "N·m" if joint.unit == "rad" else "N"}
+        own = {"unit": joint.effort_unit}
         own["rms"] = np.sqrt(np.mean(np.concatenate([e.u[:, j] for e in found]) ** 2))
         if errors:
             own |= {"rmse_filtered": errors.filtered[j], "rmse": errors.raw[j], "bias": errors.bias[j]}
@@ -189,7 +189,7 @@ def _summary(robot: Robot, settings: Settings, parts: list[Samples], found: list
     rows = []
     for j, joint in enumerate(robot.manifest.robot.joints):
         size = np.sqrt(np.mean(np.concatenate([e.u[:, j] for e in found]) ** 2))
-        row = [joint.name, "N·m" if joint.unit == "rad" else "N", number(float(size), 4), number(float(change[j]), 3)]
+        row = [joint.name, joint.effort_unit, number(float(size), 4), number(float(change[j]), 3)]
         if errors:
             row += [number(float(x[j]), 4) for x in (errors.filtered, errors.raw, errors.bias)]
         rows.append(row)

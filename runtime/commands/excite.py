@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import click
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import ArgumentError, InputError
 from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.base.names import hint
 from diffpbd.runtime.commands.derived import job
@@ -33,14 +34,22 @@ __all__ = ["accelerations", "command", "summary"]
 @click.argument("robot")
 @job("wishes", Wishes)
 @click.option(
-    "--max-acceleration", metavar="A", help="Of all joints [rad/s² or m/s²], or JOINT=A,… of some; without: any."
+    "--max-acceleration",
+    metavar="A|JOINT=A,…",
+    callback=lambda _ctx, _param, text: _limits(text),
+    help="Of all joints [rad/s² or m/s²], or of some; without: any.",
 )
 @click.option("--params", metavar="FILE", help="Values of alpha that torques are predicted with, such as a payload.")
 @click.option("--out", required=True, metavar="TRAJ.csv", help="The motion to write (.gz allowed).")
 @json_option
 @plot_option("Positions, and speeds, torques and tip height against their limits.")
 def command(
-    robot: str, wishes: Wishes, max_acceleration: str | None, params: str | None, out: str, plot: str | None
+    robot: str,
+    wishes: Wishes,
+    max_acceleration: dict[str, float] | None,
+    params: str | None,
+    out: str,
+    plot: str | None,
 ) -> None:
     """Find a periodic motion of ROBOT that starts and ends at rest and makes its inertial parameters identifiable.
 
@@ -72,30 +81,37 @@ def command(
     result(f"{summary(found)}\n\n{time.perf_counter() - begin:.1f} s in all.", facts(found), out, plot)
 
 
-def accelerations(robot: Robot, words: str | None) -> FloatArray | None:
-    """Limits (n,) of --max-acceleration, infinite where none is given; None without the option."""
+def _limits(words: str | None) -> dict[str, float] | None:
+    """By joint, "" for all, as --max-acceleration says; None without it."""
     if words is None:
         return None
-    found = np.full(robot.n, np.inf)
-    given: set[str] = set()
+    found: dict[str, float] = {}
     for word in words.split(","):
-        name, equals, text = (part.strip() for part in word.rpartition("="))
+        name, _, text = (part.strip() for part in word.rpartition("="))
         try:
             value = float(text)
         except ValueError:
             value = np.nan
         if not 1e-6 <= value <= 1e6:  # NaN too
-            raise InputError(
+            raise ArgumentError(
                 "--max-acceleration: expected a positive number of rad/s² (m/s² for slides), from 1e-06 to 1e+06, "
                 f"found {text!r}."
             )
-        if equals and name not in robot.joints:
-            raise InputError(f"--max-acceleration: {robot.name} has no joint {name!r}. {hint(name, robot.joints)}")
-        if name in given:
-            raise InputError(f"--max-acceleration: {name or 'the limit of all joints'} is given twice.")
-        given.add(name)
-        found[[robot.joints.index(name)] if equals else slice(None)] = value
+        if name in found:
+            raise ArgumentError(f"--max-acceleration: {name or 'the limit of all joints'} is given twice.")
+        found[name] = value
     return found
+
+
+def accelerations(robot: Robot, limits: Mapping[str, float] | None) -> FloatArray | None:
+    """Limits (n,), infinite where none is given; None without any."""
+    if limits is None:
+        return None
+    if strange := [name for name in limits if name and name not in robot.joints]:
+        raise InputError(
+            f"--max-acceleration: {robot.name} has no joint {strange[0]!r}. {hint(strange[0], robot.joints)}"
+        )
+    return np.array([limits.get(joint, limits.get("", np.inf)) for joint in robot.joints])
 
 
 def facts(found: Excitation) -> dict[str, Any]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
+from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.runtime.api.robots import exported
 from diffpbd.runtime.base.files import distinct, write_atomic
+from diffpbd.runtime.commands.derived import options
 from diffpbd.runtime.commands.results import json_option, result
 
 __all__ = ["command"]
@@ -13,22 +17,17 @@ __all__ = ["command"]
 
 @click.command("export")
 @click.argument("robot")
-@click.option("--base", metavar="LINK", help="Base link (default: the recipe's, or the root).")
-@click.option("--tip", metavar="LINK", multiple=True, help="Tip link; repeatable.")
-@click.option("--hold", metavar="JOINT", multiple=True, help="Fix this joint at zero; repeatable.")
+@options(Recipe, ("base", "tip", "hold"), unset=True)
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
 @click.option("--out", required=True, metavar="FILE.urdf", help="The URDF to write.")
 @json_option
-def command(
-    robot: str, base: str | None, tip: tuple[str, ...], hold: tuple[str, ...], params: str | None, out: str
-) -> None:
+def command(robot: str, params: str | None, out: str, **chosen: Any) -> None:
     """Write ROBOT (a shipped name, a recipe, a URDF or MJCF file) as a URDF of its moving links, with the values of --params.
 
     The file reads back to the same torques. What a URDF cannot hold is printed.
     """
     from diffpbd.codegen.description.resolve import find_recipe
 
-    chosen = {"base": base, "tip": list(tip) or None, "hold": hold or None}
     described_by = find_recipe(robot, **chosen).urdf
     distinct([("--out", out)], [("ROBOT", robot), ("ROBOT's description", described_by), ("--params", params)])
     made, described = exported(robot, params, **chosen)

@@ -8,10 +8,9 @@ from typing import Any
 import click
 
 from diffpbd.codegen.description.recipe import Recipe
-from diffpbd.codegen.description.recipe_options import OPTIONS
 from diffpbd.runtime.api.robots import default_folder
-from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.commands.derived import made_of
+from diffpbd.runtime.base.errors import ArgumentError
+from diffpbd.runtime.commands.derived import options
 from diffpbd.runtime.commands.progress import staged
 from diffpbd.runtime.commands.results import as_json, finish, json_option, note, said
 from diffpbd.runtime.folder.finish import begin, complete, is_quick
@@ -20,16 +19,9 @@ from diffpbd.runtime.report.tables import number, table
 __all__ = ["command"]
 
 
-def _recipe_options(command: Any) -> Any:
-    """Those of the recipe's entries that are told by an option."""
-    for one in reversed([*made_of(Recipe, OPTIONS)]):
-        command = one(command)
-    return command
-
-
 @click.command("generate")
 @click.argument("robot")
-@_recipe_options
+@options(Recipe, unset=True)
 @click.option("--printed-order", is_flag=True, help="As --sweep-order printed.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder (default: generated/NAME).")
 @click.option(
@@ -46,19 +38,19 @@ def _recipe_options(command: Any) -> Any:
 )
 @json_option
 def command(
-    robot: str, out: Path | None, order: str, everything: bool, printed_order: bool, **options: Any
+    robot: str, out: Path | None, order: str, everything: bool, printed_order: bool, **chosen: Any
 ) -> None:  # fmt: skip
     """Derive, emit and compile the dynamics of ROBOT: a shipped name, a recipe (.toml), a URDF or MJCF file."""
     from diffpbd.codegen.generate import generate
 
     if order != "2":
-        options["functions"] = [*(options["functions"] or ["default"]), "sixth_order_step"]
-    if printed_order and options["sweep_order"] == "joints":
-        raise InputError("--printed-order and --sweep-order joints: expected one of them.")
-    options["sweep_order"] = "printed" if printed_order else options["sweep_order"]
+        chosen["functions"] = [*(chosen["functions"] or ["default"]), "sixth_order_step"]
+    if printed_order and chosen["sweep_order"] == "joints":
+        raise ArgumentError("--printed-order and --sweep-order joints: expected one of them.")
+    chosen["sweep_order"] = "printed" if printed_order else chosen["sweep_order"]
     out = default_folder(robot) if out is None else out
     with staged() as say:
-        made = generate(robot, out=out, progress=say, quick=not everything, **options)
+        made = generate(robot, out=out, progress=say, quick=not everything, **chosen)
         if everything:
             complete(made.folder, made.manifest.library, say)
     if is_quick(made.folder, made.manifest.library) and begin(made.folder, made.manifest.library):

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import click
 from click.core import ParameterSource
 
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import ArgumentError
 from diffpbd.runtime.base.files import distinct
-from diffpbd.runtime.base.options import option
+from diffpbd.runtime.base.options import named, option
 from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.identify_outputs import Outputs
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.log_options import LogWords, log_options
 from diffpbd.runtime.commands.numbers import COUNT
-from diffpbd.runtime.commands.options import named_values, pose_field
+from diffpbd.runtime.commands.options import pose_field
 from diffpbd.runtime.commands.progress import progress
 from diffpbd.runtime.commands.results import json_option
 from diffpbd.runtime.commands.results import result as tell
@@ -73,25 +74,18 @@ class _Aim:
     """What is fitted, to what, and from where."""
 
     fit: str | None = option("Such as friction,spring; see above.", None, metavar="LIST")
-    fix: tuple[str, ...] = option(
-        "Fix an entry of alpha at a value, even if --fit names it; repeatable.", (), metavar="NAME=VALUE", many=True
-    )
+    fix: Mapping[str, float] = option(
+        "Fix an entry of alpha at a value, even if --fit names it; repeatable.", make=dict, metavar="NAME=VALUE",
+        many=True, parse=named("payload.mass=0.5"),
+    )  # fmt: skip
     validate: tuple[str, ...] = option("Logs to test on, up to the next option.", (), metavar="LOG...", many=True)
     split: float | None = option("Fit on this first share of each LOG, test on the rest.", None, metavar="SHARE")
     params: str | None = option("Values of the other entries of alpha, and the start.", None, metavar="FILE")
-    pose: tuple[str, ...] = pose_field()
+    pose: Mapping[str, float] = pose_field()
 
     @property
     def names(self) -> list[str]:
         return self.fit.split(",") if self.fit is not None else []
-
-    @property
-    def fixed(self) -> dict[str, float]:
-        return named_values("--fix", self.fix, "payload.mass=0.5")
-
-    @property
-    def start(self) -> dict[str, float]:
-        return named_values("--pose", self.pose, "j2=-1.2")
 
 
 @dataclass(frozen=True)
@@ -102,18 +96,23 @@ class _How:
         "Simultaneous: joints, or all, with unknown torque; readings of the others are exact.", None, metavar="JOINTS"
     )
     torque_sigma: str | None = option(
-        "Standard deviation of the torque readings [N·m or N], a number or JOINT=S,…; without it they are not used.", None,
-        metavar="S",
+        "Standard deviation of the torque readings [N·m or N]; without it they are not used.", None,
+        metavar="S|JOINT=S,…",
     )  # fmt: skip
     jobs: int = option("Processes for logs and starts (1).", 1, metavar="N", kind=COUNT)
     scheduler: str | None = option(
         "Dask scheduler whose workers share the files, instead of --jobs.", None, metavar="ADDRESS"
     )
 
+    def __post_init__(self) -> None:
+        """Refuses a deviation of nothing."""
+        if self.torque_sigma is not None and self.unknown_torque is None:
+            raise ArgumentError(
+                "--torque-sigma: expected --unknown-torque beside it, which says whose torque is unknown."
+            )
+
     def settings(self, given: Settings, robot: Robot, spread: Map) -> Settings:
         """The settings with the torques that are unknown."""
-        if self.torque_sigma is not None and self.unknown_torque is None:
-            raise InputError("--torque-sigma: expected --unknown-torque beside it, which says whose torque is unknown.")
         unknown = self.unknown_torque
         torques = None if unknown is None else unknown_torques(robot, unknown, self.torque_sigma)
         return replace(given, torques=torques, spread=spread)
@@ -140,6 +139,12 @@ def command(
     as rotor_inertia or payload.mass. The result is printed; --out writes it.
     """
     begin = time.perf_counter()
+    if outputs.torques_out is not None and given.form != "simultaneous":
+        raise ArgumentError(f"--torques-out is an option of --form simultaneous, found --form {given.form}.")
+    if aim.fit is None and how.unknown_torque is None:
+        raise ArgumentError(
+            "--fit: expected what to fit, for example --fit friction,spring; only --unknown-torque goes without."
+        )
     read = [("LOG", path) for path in logs] + [("--validate", path) for path in aim.validate]
     distinct(
         outputs.named(),
@@ -147,19 +152,13 @@ def command(
     )
     loaded = open_robot(robot)
     how.settings(given, loaded, one_by_one)  # refuses what does not go together
-    if outputs.torques_out is not None and given.form != "simultaneous":
-        raise InputError(f"--torques-out is an option of --form simultaneous, found --form {given.form}.")
-    if aim.fit is None and how.unknown_torque is None:
-        raise InputError(
-            "--fit: expected what to fit, for example --fit friction,spring; only --unknown-torque goes without."
-        )
     fitted = with_inertials(loaded, aim.names, given.form)
     if aim.names:
-        select(fitted, aim.names, aim.fixed)  # refused before hours of logs are read
+        select(fitted, aim.names, aim.fix)  # refused before hours of logs are read
     with workers(how.jobs, how.scheduler) as spread, progress() as say:
         settings = how.settings(given, loaded, spread)
         if of_tosses(loaded, aim.names):
-            what = aim.names, aim.fixed, aim.params, words, settings
+            what = aim.names, aim.fix, aim.params, words, settings
             result = identified(loaded, logs, aim.validate, aim.split, *what, say)
             return _told(loaded, result, logs, aim, outputs, begin)
         by_positions = in_contact(aim.names) or of_lengths(loaded, aim.names)
@@ -171,14 +170,14 @@ def command(
             processing,
             aim.split,
             by_positions or settings.torques is not None,
-            aim.start,
+            aim.pose,
         )
-        base = starting_point(loaded, fitted, aim.names, aim.params, aim.fixed)
+        base = starting_point(loaded, fitted, aim.names, aim.params, aim.fix)
         train, rest = read_recordings(loaded, logs, wanted, spread)
         held = rest + read_recordings(loaded, aim.validate, replace(wanted, split=None), spread)[0]
         result = identify(
             fitted, train, aim.names,
-            fixed=aim.fixed, validate=held, start=fitted.alpha.by_name(base), settings=settings, progress=say,
+            fixed=aim.fix, validate=held, start=fitted.alpha.by_name(base), settings=settings, progress=say,
         )  # fmt: skip
     _told(loaded, result, logs, aim, outputs, begin, fitted)
 

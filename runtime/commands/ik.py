@@ -10,9 +10,8 @@ import click
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.base.files import parse_json
-from diffpbd.runtime.commands.locate import open_robot, parse_state
+from diffpbd.runtime.base.errors import ArgumentError
+from diffpbd.runtime.commands.locate import open_robot, parse_state, words_of
 from diffpbd.runtime.commands.numbers import COUNT, Real
 from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.model.clearance import NEAREST
@@ -49,8 +48,9 @@ def command(robot: str, frame: str | None, q0: str | None, **options: Any) -> No
 
     Exits with 1 if no start reaches it, and prints the remaining error of the nearest position.
     """
+    position, rotation = _numbers("--position", options["position"]), _rotation(options)
     loaded = open_robot(robot)
-    goal = goal_of(loaded, frame, _numbers("--position", options["position"]), _rotation(options), "--frame")
+    goal = goal_of(loaded, frame, position, rotation, "--frame")
     goal = replace(goal, clearance=options["clearance"])
     start = loaded.neutral if q0 is None else np.array(parse_state(q0, "--q0", loaded.positions, loaded.neutral))
     found = solve(
@@ -76,11 +76,11 @@ def _numbers(option: str, text: str | None) -> FloatArray | None:
     if text is None:
         return None
     try:
-        found = np.asarray(parse_json(text, option), dtype=np.float64)
+        found = np.asarray(words_of(text, option), dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"{option}: expected numbers in a list, found {text}.") from None
+        raise ArgumentError(f"{option}: expected numbers in a list, found {text}.") from None
     if not np.isfinite(found).all():
-        raise InputError(f"{option}: expected finite numbers, found {text}.")
+        raise ArgumentError(f"{option}: expected finite numbers, found {text}.")
     return found
 
 
@@ -90,9 +90,9 @@ def _rotation(options: dict[str, Any]) -> FloatArray | None:
     if turned is None:
         return _numbers("--rotation", options["rotation"])
     if options["rotation"] is not None:
-        raise InputError("--rpy: --rotation is given too; expected one of them.")
+        raise ArgumentError("--rpy: --rotation is given too; expected one of them.")
     if turned.shape != (3,):
-        raise InputError(f"--rpy: expected three angles [rad], found {options['rpy']}.")
+        raise ArgumentError(f"--rpy: expected three angles [rad], found {options['rpy']}.")
     (a, b), (c, d), (e, f) = ((math.cos(angle), math.sin(angle)) for angle in turned.tolist())
     return np.array([
         [e * c, e * d * b - f * a, e * d * a + f * b], [f * c, f * d * b + e * a, f * d * a - e * b], [-d, c * b, c * a]

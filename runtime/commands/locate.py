@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import ArgumentError, InputError, of_arguments
 from diffpbd.runtime.base.files import Named, parse_json, read_json
 from diffpbd.runtime.base.names import hint
 from diffpbd.runtime.folder.locate import locate
@@ -19,6 +19,7 @@ from diffpbd.runtime.model.robot import Robot, load
 
 __all__ = [
     "files_in", "json_or_file", "open_manifest", "open_robot", "parse_point", "parse_state", "robot_files", "state_file",
+    "words_of",
 ]  # fmt: skip
 
 
@@ -50,16 +51,20 @@ def state_file(text: str | None) -> str | None:
     return None if text is None or text.lstrip().startswith(("[", "{")) else text
 
 
+def words_of(text: str, option: str) -> Any:
+    """What JSON on the command line says."""
+    with of_arguments():
+        return parse_json(text, option)
+
+
 def json_or_file(text: str, option: str) -> Any:
-    """What JSON on the command line says, or a file of it."""
-    return parse_json(text, option) if state_file(text) is None else read_json(text)
+    """The same, or of a file."""
+    return words_of(text, option) if state_file(text) is None else read_json(text)
 
 
 def parse_state(text: str, option: str, joints: tuple[str, ...], others: npt.ArrayLike = 0.0) -> list[float]:
     """--q0 and --dq0: a JSON list in joint order, an object of joint names (`others` the rest, NaN allowed), or a file."""
     rest = np.broadcast_to(np.asarray(others, float), len(joints)).tolist()
-    if not text:
-        raise InputError(f"{option}: expected JSON or a file, found an empty string.")
     path = state_file(text)
     if path is not None and not Path(path).is_file():
         raise InputError(f"{option}: expected a JSON list or object, or a file of one, found {text!r}.")
@@ -88,10 +93,10 @@ def parse_point(text: str | None, option: str) -> FloatArray | None:
     """A point (3,) [m] as JSON, None without the option."""
     if text is None:
         return None
-    point = parse_json(text, option)
+    point = words_of(text, option)
     numbers = isinstance(point, list) and len(point) == 3 and all(isinstance(x, (int, float)) for x in point)
     if not numbers or any(isinstance(x, bool) for x in point):
-        raise InputError(f"{option}: expected three numbers [m] such as [0.6, 0.2, 0.1], found {text}.")
+        raise ArgumentError(f"{option}: expected three numbers [m] such as [0.6, 0.2, 0.1], found {text}.")
     return np.array(point, dtype=np.float64)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import ArgumentError
 from diffpbd.runtime.base.files import Named, distinct
 from diffpbd.runtime.commands.log_options import LogWords, log_options
 from diffpbd.runtime.commands.options import plot_option
@@ -97,9 +97,9 @@ def _joints(words: str | None) -> tuple[str, ...] | None:
         return None
     names = tuple(name.strip() for name in words.split(","))
     if "" in names:
-        raise InputError(f"--joints: expected names by commas, found {words!r}.")
+        raise ArgumentError(f"--joints: expected names by commas, found {words!r}.")
     if len(set(names)) < len(names):
-        raise InputError(f"--joints: a joint is named twice in {words}.")
+        raise ArgumentError(f"--joints: a joint is named twice in {words}.")
     return names
 
 

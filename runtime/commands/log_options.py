@@ -36,6 +36,11 @@ class LogWords(ReadWords):
         choices=("recorded", "positions"),
     )  # fmt: skip
 
+    def __post_init__(self) -> None:
+        """Refuses what is no filter and no unit."""
+        super().__post_init__()
+        self.processing()
+
     def reading_of(self, logs: Sequence[str]) -> Reading:
         """How files are read; --cut names some of the `logs`."""
         from diffpbd.runtime.logs.cutting import expect_files

@@ -70,7 +70,7 @@ def reported(robot: Robot, run: Motion, words: str, path: str | None, reference:
     for k, joint in enumerate(joints.values()):
         most = joint.effort
         bounds = (None if most is None else -most, most)
-        torques.append(Signal(joint.name, "N·m" if joint.unit == "rad" else "N", run.tau[:, k], None, bounds))
+        torques.append(Signal(joint.name, joint.effort_unit, run.tau[:, k], None, bounds))
     write_atomic(path, motion_page(robot.name, words, run.time, positions, torques))
 
 

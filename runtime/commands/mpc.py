@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import ArgumentError, InputError, SolverError
 from diffpbd.runtime.base.files import Named, distinct
 from diffpbd.runtime.base.live import Loop
 from diffpbd.runtime.base.options import option
@@ -113,6 +113,7 @@ def command(
     Prints the ticks' time, the tracking error and the status of the ticks. Writes time, q_, dq_ and tau_ columns.
     """
     _expect_one_aim(words)
+    weights = None if words.weights is None else Weights(**parse_weights(words.weights))
     distinct(
         [("--out", words.out), ("--plot", plot), ("--movie", movie), ("--report", report)],
         [*words.files(), ("--meshes", meshes), *robot_files(robot)],
@@ -126,7 +127,7 @@ def command(
     alpha = loaded.alpha.vector(words.params)
     mpc = Mpc(
         loaded, words.horizon, h=h, alpha=alpha, bounds=_bounds(loaded, h, words.bounds),
-        weights=None if words.weights is None else Weights(**parse_weights(words.weights)),
+        weights=weights,
         options=replace(solve, transition=0.0 if solve.disturbance is None else TRANSITION),
     )  # fmt: skip
     loop = Loop(round(duration / h), "tick", remark=lambda: ", ".join(_counts(mpc)))
@@ -249,13 +250,13 @@ def _stop(
 
 def parse_weights(text: str) -> dict[str, Any]:
     """An object of cost weights by name."""
-    data = json_or_file(text, "--weights")
+    data, wrong = json_or_file(text, "--weights"), InputError if state_file(text) else ArgumentError
     if not isinstance(data, dict) or set(data) - set(WEIGHTS):
-        raise InputError(f"--weights: expected an object with some of {', '.join(WEIGHTS)}, found {data!r}.")
+        raise wrong(f"--weights: expected an object with some of {', '.join(WEIGHTS)}, found {data!r}.")
     for name, value in data.items():
         numbers = value if isinstance(value, list) and name != "end" else [value]
         if any(isinstance(number, bool) or not isinstance(number, (int, float)) for number in numbers):
-            raise InputError(f"--weights: {name}: expected a number or a list of numbers, found {value!r}.")
+            raise wrong(f"--weights: {name}: expected a number or a list of numbers, found {value!r}.")
     return data
 
 

@@ -100,7 +100,7 @@ def summary(robot: Robot, run: ClosedLoop) -> str:
     own = "solver alone: no time known"
     if solver.size:
         bounded = (
-            f"at most {run.iterations.max():.0f} interior-point iterations, and none in "
+            f"at most {run.iterations.max():.0f} iterations of a program (active-set rounds or interior point), none in "
             f"{100.0 * (run.iterations == 0).mean():.0f} % of the ticks, where no bound was active"
             if run.iterations.any()
             else "no bound was active"
@@ -121,15 +121,15 @@ def summary(robot: Robot, run: ClosedLoop) -> str:
         found = ", ".join(f"{j} {x:.3g}" for j, x in zip(robot.joints, run.disturbance[-1], strict=True))
         lines.insert(-1, f"disturbance estimated at the end [N·m, N for slides]: {found}")
     place = dict(zip(run.positions, run.q[-1], strict=True))
-    units = [joint.unit for joint in robot.manifest.robot.joints]
+    known = robot.manifest.robot.joints
     rows = [
         [
             joint,
             f"{run.rms[k]:.3e}",
             f"{place[joint]:.6f}" if joint in place else "-",
-            units[k],
+            known[k].unit,
             f"{abs(run.tau[:, k]).max():.3f}",
-            "N·m" if units[k] == "rad" else "N",
+            known[k].effort_unit,
         ]
         for k, joint in enumerate(robot.joints)
     ]

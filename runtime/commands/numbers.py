@@ -9,7 +9,7 @@ import click
 
 from diffpbd.runtime.logs.table import RATES
 
-__all__ = ["AMOUNT", "COUNT", "DURATION", "HEIGHT", "LONGEST", "MOST", "PORT", "RATE", "SEED", "SPEED", "Real", "Whole"]
+__all__ = ["AMOUNT", "COUNT", "DURATION", "LONGEST", "MOST", "PORT", "RATE", "SEED", "SPEED", "Real", "Whole"]
 
 LONGEST = 1e7  # s; about four months
 FASTEST = 100.0  # rad/s or m/s; beyond what an arm does
@@ -45,5 +45,3 @@ AMOUNT = Real(0.0, LARGEST)
 COUNT = Whole(1, MOST)
 SEED = Whole(0, LAST_SEED)
 PORT = Whole(0, LAST_PORT)
-HEIGHT = Real(-100.0, 100.0)
-"""[m] Of a plane."""

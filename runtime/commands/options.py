@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.base.options import option
+from diffpbd.runtime.base.options import named, option
 
 __all__ = [
     "given",
     "live_option",
     "meshes_option",
     "movie_option",
-    "named_values",
     "plot_option",
     "pose_field",
     "report_option",
@@ -31,8 +29,8 @@ live_option = click.option(
 def pose_field() -> Any:
     """The field `pose` of a command's words."""
     return option(
-        "Rough start position of a joint without motor and encoder in a closed loop (0); repeatable.", (),
-        metavar="JOINT=VALUE", many=True,
+        "Rough start position of a joint without motor and encoder in a closed loop (0); repeatable.", make=dict,
+        metavar="JOINT=VALUE", many=True, parse=named("j2=-1.2"),
     )  # fmt: skip
 
 
@@ -58,19 +56,3 @@ def given(but: Collection[str]) -> list[str]:
     context = click.get_current_context()
     words = (p for p in context.command.params if isinstance(p, click.Option) and p.name not in but)
     return [p.opts[0] for p in words if context.get_parameter_source(p.name or "") in GIVEN]
-
-
-def named_values(option: str, words: Sequence[str], example: str) -> dict[str, float]:
-    """NAME=VALUE words of an option as numbers by name; `example` is one for the message."""
-    found = {}
-    for word in words:
-        name, value = (part.strip() for part in (word.partition("=")[0], word.partition("=")[2]))
-        if name in found:
-            raise InputError(f"{option}: {name} is given twice.")
-        try:
-            found[name] = float(value)
-        except ValueError:
-            raise InputError(
-                f"{option}: expected NAME=VALUE with a number, such as {example}, found {word!r}."
-            ) from None
-    return found

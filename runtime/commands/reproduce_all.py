@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import ArgumentError, InputError
 from diffpbd.runtime.commands.numbers import Whole
 from diffpbd.runtime.commands.results import finish, json_option, note, said
 from diffpbd.runtime.folder.locate import robot_folders
@@ -50,7 +50,7 @@ def command(data: str | None, out: str, keys: tuple[str, ...], jobs: int | None)
     known = [part.key for part in PARTS]
     for key in keys:
         if key not in known:
-            raise InputError(f"--part: there is no {key!r}. {hint(key, known)}")
+            raise ArgumentError(f"--part: there is no {key!r}. {hint(key, known)}")
     if data is not None and not Path(data).is_dir():
         raise InputError(f"--data: there is no folder {data}.")
     chosen = [part for part in PARTS if not keys or part.key in keys]

@@ -12,9 +12,9 @@ import numpy as np
 
 from diffpbd.runtime.arms.attached import kind_of
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.base.files import parse_json, read_json
-from diffpbd.runtime.commands.locate import parse_state
+from diffpbd.runtime.base.errors import ArgumentError
+from diffpbd.runtime.base.files import read_json
+from diffpbd.runtime.commands.locate import parse_state, words_of
 from diffpbd.runtime.commands.mending_options import FollowWords
 from diffpbd.runtime.commands.mpc import parse_weights
 from diffpbd.runtime.control.gravity import GravityOwner, GravitySettings, check_gravity
@@ -175,9 +175,9 @@ def _cartesian(options: Mapping[str, Any], stiffness: Sequence[float], damping: 
 
 def _numbers(text: str | None, option: str, default: tuple[float, ...]) -> list[float]:
     """A JSON list of as many numbers as the default has."""
-    data = list(default) if text is None else parse_json(text, option)
+    data = list(default) if text is None else words_of(text, option)
     if not (
         isinstance(data, list) and len(data) == len(default) and all(type(value) in (int, float) for value in data)
     ):
-        raise InputError(f"{option}: expected a list of {len(default)} numbers, found {data!r}.")
+        raise ArgumentError(f"{option}: expected a list of {len(default)} numbers, found {data!r}.")
     return [float(value) for value in data]

@@ -197,7 +197,7 @@ def summary(robot: Robot, run: Run, distances: Distances | None = None) -> str:
     rows = [
         [
             joint.name, f"{place[joint.name][-1]:.6f}" if joint.name in place else "-", joint.unit, f"{run.dq[-1, k]:.6f}",
-            f"{joint.unit}/s", f"{run.tau[-1, k]:.6f}", "N·m" if joint.unit == "rad" else "N",
+            f"{joint.unit}/s", f"{run.tau[-1, k]:.6f}", joint.effort_unit,
         ]
         for k, joint in enumerate(joints)
     ]  # fmt: skip

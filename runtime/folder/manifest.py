@@ -21,6 +21,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar
 
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.joint_types import EFFORT_UNITS, TURN
 from diffpbd.runtime.base.names import FILE, IDENTIFIER, strange_characters
 
 __all__ = [
@@ -169,6 +170,21 @@ class Joint:
     upper: float | None
     velocity: float | None
     effort: float | None
+
+    @property
+    def effort_unit(self) -> str:
+        """Unit of its effort: `N·m` or `N`."""
+        return EFFORT_UNITS[self.unit]
+
+    @property
+    def turns(self) -> bool:
+        """Whether its position is an angle."""
+        return self.unit == TURN.unit
+
+    @property
+    def endless(self) -> bool:
+        """Whether it turns without end."""
+        return self.turns and self.lower is None and self.upper is None
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def _explained(G: FloatArray, g: FloatArray) -> float:
 def _zeros(robot: Robot, tables: Sequence[Table]) -> Iterator[str]:
     if len(tables) < 2:
         return
-    units = ["N·m" if joint.unit == "rad" else "N" for joint in robot.manifest.robot.joints]
+    units = [joint.effort_unit for joint in robot.manifest.robot.joints]
     whole = np.concatenate([t.residual for t in tables])
     means = np.array([t.residual.mean(axis=0) for t in tables])
     errors = np.array(

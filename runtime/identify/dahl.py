@@ -6,13 +6,14 @@ s alone, exactly so between samples where the joint does not turn back: z goes t
 place of the sign of the rate in Coulomb's column, and s is chosen from a table: small ways are Coulomb's law itself.
 
 A joint has memory where, on the recordings that are left out in turn, the error falls by what a longer law has to take away
-(`friction_choice.py`), and rises on no third of any joint's positions that is left out.
+(`left_out.py`), and rises on no third of any joint's positions that is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -22,15 +23,7 @@ from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.functions.friction import LAWS, WAY
 from diffpbd.runtime.identify.design import LINK_COLUMNS, Design, coulomb_columns, turned
 from diffpbd.runtime.identify.fitting import Fitted
-from diffpbd.runtime.identify.friction_choice import (
-    KINDS_OF_MOTION,
-    WORSE,
-    better,
-    by_position,
-    parts_of,
-    solved,
-    triangle,
-)
+from diffpbd.runtime.identify.left_out import TOO_LITTLE, WORSE, Parts, better, change, parts_of, solved, wanted
 from diffpbd.runtime.identify.result import Estimate, Identification
 from diffpbd.runtime.identify.solving import Question
 from diffpbd.runtime.identify.standin import StandIn, generate_with
@@ -46,16 +39,13 @@ FINER: Final = (1.6, 1.08)
 
 @dataclass(frozen=True)
 class _Joint:
-    """Triangles of [own columns, one of z a way, torque] of every part with its weight of rows, and of every third of each
-    joint's positions; `coulomb` and what else brakes are places of own columns."""
+    """Parts with [own columns, one of z a way, torque]; `coulomb` and what else brakes are places of own columns."""
 
-    triangles: Sequence[FloatArray]
-    rows: FloatArray
+    parts: Parts
     ways: tuple[float, ...]
     count: int
     coulomb: int
     braking: Sequence[int]
-    kinds: Mapping[str, Sequence[FloatArray]]
 
     def fit(self, whole: FloatArray, memory: bool) -> tuple[FloatArray, float]:
         """Coefficients of the triangle's columns, −1 last, and the way; the best of all ways, with or without memory."""
@@ -78,28 +68,24 @@ class _Joint:
 def choose(question: Question, fitted: Fitted, say: Callable[[str], None] = lambda _line: None) -> Question:
     """The question with the ways of the joints that have memory, and a sentence a joint on why. `fitted` is the plain fit."""
     robot, selection = question.robot, question.selection
-    wanted = [j for j in robot.joints if f"friction.coulomb.{j}" in selection.names]
-    if not wanted:
-        raise InputError(
-            f"{arg.friction_model('dahl')}: {arg.fit} names no Coulomb friction; for example {arg.fit} friction."
-        )
+    joints = wanted(question, "dahl")
     if robot.manifest.robot.mimics or robot.manifest.robot.loops:
         raise InputError(
             f"{arg.friction_model('dahl')}: {robot.name} has joints that follow others, whose friction is felt elsewhere."
         )
     say("Choosing joints whose friction has memory")
     phi, ways, notes = fitted.unknowns.phi_at(fitted.x), np.zeros(robot.n), []
-    for joint in wanted:
+    for joint in joints:
         j, unit = robot.joints.index(joint), robot.manifest.robot.joints[robot.joints.index(joint)].unit
         own = _joint(question, fitted.designs, phi, j)
         if own is None:
-            notes.append(f"Friction of {joint}: plain; it hardly moves, or too little was recorded to tell")
+            notes.append(f"Friction of {joint}: {TOO_LITTLE}")
             continue
         ways[j], text = _judged(own, unit)
         for ratio in FINER if ways[j] else ():
             near = np.geomspace(ways[j] / ratio, ways[j] * ratio, len(WAYS))
             own = _joint(question, fitted.designs, phi, j, near)
-            ways[j] = own.fit(triangle(np.vstack(own.triangles)), memory=True)[1] if own else ways[j]
+            ways[j] = own.fit(own.parts.whole, memory=True)[1] if own else ways[j]
         text = f"with memory over {ways[j]:.2g} {unit}; {text}" if ways[j] else text
         notes.append(f"Friction of {joint}: {text}")
     chosen = replace(selection, notes=(*selection.notes, *notes))
@@ -131,50 +117,27 @@ def _joint(
 ) -> _Joint | None:
     """What there is to tell of joint j; None where the parts are too few."""
     robot = question.robot
-    bodies, at = LINK_COLUMNS * len(robot.links), coulomb_columns(robot)[j]
+    at, viscous = coulomb_columns(robot)[j], coulomb_columns(robot, "friction.viscous")[j]
     columns = np.unique(np.concatenate([d.columns[j] for d in designs]))
-    columns = columns[columns >= bodies]
+    columns = columns[columns >= LINK_COLUMNS * len(robot.links)]
     if at not in columns:
         return None
-    names = _braking(question, j)
-    blocks, weights = [], []
-    for d in designs:
-        mine = np.isin(d.columns[j], columns)
-        block = np.zeros((len(d.targets), columns.size + len(ways) + 1))
-        block[:, np.searchsorted(columns, d.columns[j][mine])] = d.matrices[j][:, mine]
-        block[:, columns.size : -1] = d.samples.smooth(turned(d.samples.q[:, j], ways))
-        block[:, -1] = d.targets[:, j] - d.matrices[j][:, ~mine] @ phi[d.columns[j][~mine]]
-        weight = np.ones(len(block)) if d.weights is None else d.weights[:, j]
-        blocks.append(block * np.sqrt(weight[:, None]))
-        weights.append(weight)
-    triangles, rows = parts_of(blocks, weights)
-    if triangles is None:
+    parts = parts_of(question, designs, phi, j, columns, lambda d: d.samples.smooth(turned(d.samples.q[:, j], ways)))
+    if parts is None:
         return None
     coulomb = int(np.searchsorted(columns, at))
-    braking = [int(np.searchsorted(columns, k)) for k in names if k in columns]
-    kinds = dict(by_position(robot.joints, designs, np.vstack(blocks)))
-    return _Joint(triangles, rows, tuple(float(way) for way in ways), columns.size, coulomb, braking, kinds)
-
-
-def _braking(question: Question, j: int) -> tuple[int, ...]:
-    """Columns of φ of joint j that brake: Coulomb's and viscous friction."""
-    robot = question.robot
-    return coulomb_columns(robot)[j], coulomb_columns(robot, "friction.viscous")[j]
+    braking = [int(np.searchsorted(columns, k)) for k in (at, viscous) if k in columns]
+    return _Joint(parts, tuple(float(way) for way in ways), columns.size, coulomb, braking)
 
 
 def _judged(own: _Joint, unit: str) -> tuple[float, str]:
     """The way, zero where friction is plain, and the errors in words."""
-    errors = np.zeros((2, len(own.triangles)))
-    for k, left_out in enumerate(own.triangles):
-        others = triangle(np.vstack([*own.triangles[:k], *own.triangles[k + 1 :]]))
-        for row, memory in enumerate((False, True)):
-            errors[row, k] = np.linalg.norm(left_out @ own.fit(others, memory)[0]) / np.sqrt(own.rows[k])
-    plain, dahl = np.log(np.maximum(errors, np.finfo(float).tiny))
-    way = own.fit(triangle(np.vstack(own.triangles)), memory=True)[1]
-    raised, where = _raised(own)
-    change = dahl - plain
-    told = f"{100.0 * np.expm1(change.mean()):+.2g} ± {100.0 * change.std(ddof=1) / np.sqrt(len(change)):.2g} %"
-    said = f"errors on {len(change)} parts of the recordings left out in turn change by {told}"
+    parts = own.parts
+    fits = [partial(own.fit, memory=memory) for memory in (False, True)]
+    plain, dahl = (parts.scores(fit) for fit in fits)
+    way = own.fit(parts.whole, memory=True)[1]
+    raised, where = parts.raised(fits[1], fits[0])
+    said = f"errors on {len(dahl)} parts of the recordings left out in turn change by {change(dahl, plain)}"
     if way == own.ways[-1]:
         return (
             0.0,
@@ -185,14 +148,3 @@ def _judged(own: _Joint, unit: str) -> tuple[float, str]:
             return way, said
         said += f" but by {100.0 * raised:+.2g} % on a third of {where}'s positions left out"
     return 0.0, f"plain; with memory{f' over {way:.2g} {unit}' if way else ''} {said}"
-
-
-def _raised(own: _Joint) -> tuple[float, str]:
-    """By how much memory raises the error on the kind of motion that it does so most on [1], and the joint of that kind."""
-    worst = (-1.0, "")
-    for joint, parts in own.kinds.items():
-        for k in range(KINDS_OF_MOTION):
-            others = triangle(np.vstack([*parts[:k], *parts[k + 1 :]]))
-            plain, dahl = (float(np.linalg.norm(parts[k] @ own.fit(others, memory)[0])) for memory in (False, True))
-            worst = max(worst, (dahl / max(plain, np.finfo(float).tiny) - 1.0, joint))
-    return worst

@@ -124,7 +124,7 @@ def _said(robot: Robot, winner: Winner) -> str:
     cause = winner.cause
     worst = max(winner.joints, key=lambda j: winner.before[j] / winner.after[j])
     own = robot.joints[worst]
-    unit = "N·m" if robot.manifest.robot.joints[worst].unit == "rad" else "N"
+    unit = robot.manifest.robot.joints[worst].effort_unit
     figures = (
         f"cross-validated RMS at {own} {winner.before[worst]:.3g} {unit} without it, {winner.after[worst]:.3g} with it"
     )
@@ -142,7 +142,7 @@ def _said(robot: Robot, winner: Winner) -> str:
 
 def _what(robot: Robot, winner: Winner) -> str:
     cause, figure = winner.cause, winner.figure
-    rotary = not cause.joint or robot.manifest.robot.joints[robot.joints.index(cause.joint)].unit == "rad"
+    rotary = not cause.joint or robot.manifest.robot.joints[robot.joints.index(cause.joint)].turns
     return {
         "offset": f"its sensor had an offset of {figure:.3g} {'N·m' if rotary else 'N'}",
         "friction": "it had friction",

@@ -40,7 +40,7 @@ def sensor_names(robot: Robot) -> list[str]:
     facts = robot.manifest.robot
     driven = [joint for joint in facts.joints if joint.name not in facts.passive]
     open_tree = not facts.loops and not facts.base_freedoms
-    turning = [joint.name for joint in driven if joint.unit == "rad" and open_tree]
+    turning = [joint.name for joint in driven if joint.turns and open_tree]
     return [f"{kind}.{joint.name}" for kind in (GAIN, DELAY) for joint in driven] + [
         f"{ZERO}.{name}" for name in turning
     ]

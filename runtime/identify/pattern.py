@@ -34,7 +34,7 @@ def pattern(robot: Robot, tables: Sequence[Table]) -> str | None:
     poor = [j for j in np.argsort(-share) if share[j] > UNEXPLAINED and robot.joints[j] not in free]
     if not poor:
         return None
-    units = ["N·m" if joint.unit == "rad" else "N" for joint in robot.manifest.robot.joints]
+    units = [joint.effort_unit for joint in robot.manifest.robot.joints]
     figures = listing(
         [f"{left[j]:.3g} {units[j]} RMS at {robot.joints[j]} ({100 * share[j]:.0f} % of its torque)" for j in poor]
     )

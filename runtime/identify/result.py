@@ -249,7 +249,7 @@ def identification(
     return Identification(
         robot=robot.name,
         joints=robot.joints,
-        efforts=tuple("N·m" if joint.unit == "rad" else "N" for joint in robot.manifest.robot.joints),
+        efforts=tuple(joint.effort_unit for joint in robot.manifest.robot.joints),
         status=solved.status,
         estimates=tuple(_estimates(robot, base, solved)),
         lost=solved.lost,

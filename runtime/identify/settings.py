@@ -70,8 +70,8 @@ class Settings:
         "dq_<joint> and added torques tau_<joint>; repeatable.", (), metavar="FILE", many=True,
     )  # fmt: skip
     gains: Mapping[str, tuple[float, float]] = option(
-        "Didim: KP:KD of the controller [N·m/rad, N·m·s/rad], or JOINT=KP:KD,…; without it a stiff one stands in.",
-        make=dict, metavar="KP:KD", parse=lambda text: _gains(text),
+        "Didim: stiffness and damping of the controller [N·m/rad, N·m·s/rad]; without it a stiff one stands in.",
+        make=dict, metavar="KP:KD|JOINT=KP:KD,…", parse=lambda text: _gains(text),
     )  # fmt: skip
     total_mass: float | None = option(
         "Mass of all links that move, as a scale says, where inertials are fitted (torque form).", None,
@@ -145,5 +145,5 @@ def _gains(text: str | None) -> dict[str, tuple[float, float]]:
         try:
             found[joint.strip()] = float(stiff), float(damping)
         except ValueError:
-            raise ValueError(f"{arg.gains}: expected KP:KD or JOINT=KP:KD,…, found {text!r}.") from None
+            raise ValueError(f"expected KP:KD or JOINT=KP:KD,…, found {text!r}.") from None
     return found

@@ -78,7 +78,7 @@ def _rest(robot: Robot, table: Table, own: _Parts) -> Iterator[str]:
     after = own.left(np.einsum("sjk,sjl->jkl", part, part)) / int(moving.sum())
     for j, joint in enumerate(robot.joints):
         if joint in sensed(robot) and _worth(table, j) and after[j] < MOVING * before[j]:
-            unit = "N·m" if robot.manifest.robot.joints[j].unit == "rad" else "N"
+            unit = robot.manifest.robot.joints[j].effort_unit
             yield (
                 f"{s.recording} is at rest for {ends[0] / s.rate:.3g} s at its start and {ends[1] / s.rate:.3g} s at its end, "
                 f"where friction may take any value: without that the fit leaves {np.sqrt(after[j]):.2g} {unit} RMS at joint "
@@ -144,7 +144,7 @@ def _zeros(robot: Robot, table: Table, own: _Parts, begin: float) -> Iterator[st
     if best is None:
         return
     share, j, k = best
-    joint, unit = robot.joints[j], "N·m" if robot.manifest.robot.joints[j].unit == "rad" else "N"
+    joint, unit = robot.joints[j], robot.manifest.robot.joints[j].effort_unit
     figure = _with(own, whole, j, _shape(own, time, k))[1]
     name, evidence = table.samples.recording, f"{100.0 * share:.0f} % of what is left there, in squares, go with it"
     if k == 0:
@@ -213,7 +213,7 @@ def _spans(robot: Robot, table: Table, own: _Parts, begin: float) -> Iterator[st
     after = own.left(whole - own.squares[first:last].sum(axis=0)) / (counts.sum() - counts[first:last].sum())
     time = table.samples.trimmed(table.samples.time) - begin
     ends = float(time[own.edges[first]]), float(time[min(own.edges[last], len(time) - 1)])
-    unit, name = "N·m" if robot.manifest.robot.joints[j].unit == "rad" else "N", table.samples.recording
+    unit, name = robot.manifest.robot.joints[j].effort_unit, table.samples.recording
     yield (
         f"joint {robot.joints[j]} reads as if something else acted on it from {ends[0]:.3g} to {ends[1]:.3g} s of {name}: a "
         f"contact, a brake, a sensor (without it the fit leaves {np.sqrt(after[j]):.2g} {unit} RMS in place of "

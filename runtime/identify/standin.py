@@ -247,7 +247,7 @@ def _friction_entries(robot: Robot, laws: Sequence[str]) -> Iterator[Parameter]:
     joints = robot.manifest.robot.joints
     for kind in (kind for law in LAWS if law in laws for kind in LAWS[law]):
         for joint in joints:
-            effort = "N·m" if joint.unit == "rad" else "N"
+            effort = joint.effort_unit
             unit = {"friction.viscous_asymmetry": f"{effort}·s/{joint.unit}", VELOCITY: f"{joint.unit}/s"}.get(
                 kind, effort
             )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any, TypeAlias
 
-from diffpbd.runtime.base.errors import DiffpbdError, InputError, SolverError, arg
+from diffpbd.runtime.base.errors import IN_PYTHON, DiffpbdError, InputError, SolverError, arg
 
 __all__ = ["Map", "one_by_one", "workers"]
 
@@ -16,6 +17,21 @@ Map: TypeAlias = "Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]"
 PATIENCE = 10.0  # s until a scheduler that does not answer is given up
 WORKERLESS = 60.0  # s that a scheduler may be without any worker: queues of a cluster start them late
 ASKED = 1.0  # s between two looks at the workers
+
+
+@dataclass(frozen=True)
+class _Called:
+    """A function whose messages elsewhere are in the words of whoever called here."""
+
+    function: Callable[[Any], Any]
+    in_python: bool
+
+    def __call__(self, task: Any) -> Any:
+        outside = IN_PYTHON.set(self.in_python)
+        try:
+            return self.function(task)
+        finally:
+            IN_PYTHON.reset(outside)
 
 
 def one_by_one(function: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
@@ -47,7 +63,7 @@ def _processes(jobs: int) -> Iterator[Map]:
 
         def spread(function: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
             try:
-                return list(pool.map(function, tasks))
+                return list(pool.map(_Called(function, IN_PYTHON.get()), tasks))
             except BrokenProcessPool:
                 raise SolverError(f"A worker process died, perhaps for lack of memory; try fewer {arg.jobs}.") from None
 
@@ -66,7 +82,7 @@ def _cluster(scheduler: str) -> Iterator[Map]:
 
         def spread(function: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
             try:
-                futures = client.map(function, tasks, pure=False)
+                futures = client.map(_Called(function, IN_PYTHON.get()), tasks, pure=False)
                 _await(client, scheduler, futures)
                 return list(client.gather(futures))
             except DiffpbdError:

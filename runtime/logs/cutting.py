@@ -42,7 +42,7 @@ def spans_of(words: Sequence[str]) -> Spans:
         except ValueError:
             begin = end = float("nan")
         if not name or not begin < end:  # NaN too
-            raise InputError(f"{arg.cut}: expected FILE=FROM:TO, seconds since its first sample, found {word!r}.")
+            raise ValueError(f"expected FILE=FROM:TO, seconds since its first sample, found {word!r}.")
         found.append((name, begin, end))
     return tuple(found)
 

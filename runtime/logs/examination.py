@@ -104,7 +104,7 @@ def _wrong_positions(r: Recording, facts: Mapping[str, Joint], rates: Sequence[R
 
 
 def _endless(joint: Joint) -> bool:
-    return joint.unit == "rad" and joint.lower is None and joint.upper is None
+    return joint.endless
 
 
 def _split_at_jumps(r: Recording, facts: Mapping[str, Joint], notes: list[str], findings: list[Finding]) -> Recording:
@@ -152,7 +152,7 @@ def _limits(r: Recording, facts: Mapping[str, Joint], rates: Sequence[Rates | No
         low = -math.inf if joint.lower is None else joint.lower
         high = math.inf if joint.upper is None else joint.upper
         span, over = high - low, max(low - float(q.min()), float(q.max()) - high)
-        hinge = joint.unit == "rad"
+        hinge = joint.turns
         if span > 0.0 and over > max(LIMIT, LIMIT_SHARE * span if math.isfinite(span) else 0.0):
             grave = over > MOST_TURNS_OUT * span or float(np.ptp(q)) > 2.0 * span
             what = (
@@ -203,7 +203,7 @@ def _speed(r: Recording, k: int, joint: Joint) -> list[Finding]:
     if share <= FASTER:
         return []
     grave = share > TOO_FAST
-    degrees = joint.unit == "rad" and grave and math.radians(share) <= FASTER
+    degrees = joint.turns and grave and math.radians(share) <= FASTER
     what = f"its speed of {fastest:.4g} {joint.unit}/s is {share:.3g} times its limit of {joint.velocity:g}"
     return [
         Finding(

@@ -69,16 +69,16 @@ class Mending:
     flip: tuple[str, ...] = option("Turn the sign of this joint's torque; repeatable.", (), metavar="JOINT", many=True)
     scale: Mapping[str, float] = option(
         "Multiply a column such as q_lift, all of q, dq, ddq, tau, or time; repeatable.", make=dict,
-        metavar="COLUMN=FACTOR", many=True, parse=lambda words: _numbers("--scale", words),
+        metavar="COLUMN=FACTOR", many=True, parse=lambda words: _numbers(words),
     )  # fmt: skip
     drive_gain: Mapping[str, float] = option(
-        "The log's tau is a motor current: torque = K times it [N·m/A], a number or JOINT=K,….", make=dict, metavar="K",
+        "The log's tau is a motor current: torque = K times it [N·m/A].", make=dict, metavar="K|JOINT=K,…",
         parse=lambda text: _gains(text),
     )  # fmt: skip
     derive: bool = False
     shift: Mapping[str, float] = option(
         "Add to a column, such as an encoder's zero to q_lift [rad]; repeatable.", make=dict,
-        metavar="COLUMN=NUMBER", many=True, parse=lambda words: _numbers("--shift", words, least=0.0),
+        metavar="COLUMN=NUMBER", many=True, parse=lambda words: _numbers(words, least=0.0),
     )  # fmt: skip
     despike: bool = option("Remove single outliers from positions, rates and torques.", False)
     sort: bool = option("Sort the rows of a table by their time stamps.", False)
@@ -88,11 +88,11 @@ class Mending:
     )  # fmt: skip
     drift: Mapping[str, float] = option(
         "Take a drift out of a column, so much for each second, such as tau_lift=0.02; repeatable.", make=dict,
-        metavar="COLUMN=NUMBER", many=True, parse=lambda words: _numbers("--drift", words),
+        metavar="COLUMN=NUMBER", many=True, parse=lambda words: _numbers(words),
     )  # fmt: skip
     stretch: Mapping[str, float] = option(
         "A column's own clock counts so many seconds for each of the log's, such as tau=1.01; repeatable.", make=dict,
-        metavar="COLUMN=FACTOR", many=True, parse=lambda words: _numbers("--stretch", words),
+        metavar="COLUMN=FACTOR", many=True, parse=lambda words: _numbers(words),
     )  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -116,33 +116,29 @@ class Mending:
 
 def _gains(text: str) -> dict[str, float]:
     """Of a command line: a number for all joints, or JOINT=NUMBER words."""
-    return (
-        _numbers(f"{arg.drive_gain}", text.split(","))
-        if "=" in text
-        else {"": _number(f"{arg.drive_gain}", text, text)}
-    )
+    return _numbers(text.split(",")) if "=" in text else {"": _number(text, text)}
 
 
-def _numbers(option: str, words: Sequence[str], least: float = LEAST) -> dict[str, float]:
+def _numbers(words: Sequence[str], least: float = LEAST) -> dict[str, float]:
     """NAME=NUMBER words."""
     found: dict[str, float] = {}
     for word in words:
         name, _, text = (part.strip() for part in word.partition("="))
         if name in found:
-            raise InputError(f"{option}: {name} is given twice.")
-        found[name] = _number(option, text, word, least)
+            raise ValueError(f"{name} is given twice.")
+        found[name] = _number(text, word, least)
     return found
 
 
-def _number(option: str, text: str, word: str, least: float = LEAST) -> float:
+def _number(text: str, word: str, least: float = LEAST) -> float:
     try:
         value = float(text)
     except ValueError:
         value = float("nan")
     if not least <= abs(value) <= MOST:  # NaN too
-        raise InputError(
-            f"{option}: expected NAME=NUMBER with a number{' other than 0' if least else ''}, in size from {least:g} to "
-            f"{MOST:g}, found {word!r}."
+        raise ValueError(
+            f"expected NAME=NUMBER with a number{' other than 0' if least else ''}, in size from {least:g} to {MOST:g}, "
+            f"found {word!r}."
         )
     return value
 
@@ -150,7 +146,7 @@ def _number(option: str, text: str, word: str, least: float = LEAST) -> float:
 def mended(recording: Any, how: Mending, facts: Sequence[Joint] = ()) -> Any:
     """The recording (a dataclass with `time`, `joints` and the quantities) put right; turns stay, see `unwrapped`."""
     joints: tuple[str, ...] = recording.joints
-    slides = {joint.name for joint in facts if joint.unit == "m"}
+    slides = {joint.name for joint in facts if not joint.turns}
     blocks = {name: values for name in QUANTITIES if (values := getattr(recording, name)) is not None}
     factors = {name: np.ones(len(joints)) for name in QUANTITIES}
     if how.degrees:

@@ -135,7 +135,7 @@ def _ways(robot: Robot, plain: _Reading, judged: Sequence[int], before: float) -
         what = f"all columns of {names[i]} and {names[j]} look exchanged"
         cure = exchange(("q", "dq", "tau"), names[i], names[j])
         yield replace(plain, order=tuple(order), kind="swapped", what=what, cure=cure)
-    if all(joint.unit == "rad" for joint in robot.manifest.robot.joints):
+    if all(joint.turns for joint in robot.manifest.robot.joints):
         for factor, word in UNITS.items():
             yield replace(
                 plain, motion=np.full(robot.n, factor), kind="units", what=f"positions and rates look as if in {word}",

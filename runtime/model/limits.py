@@ -25,7 +25,7 @@ def beyond_effort(joints: Sequence[Joint], tau: FloatArray) -> list[str]:
     found = []
     for joint, most in zip(joints, np.abs(tau).max(axis=0).tolist(), strict=True):
         if joint.effort is not None and most > joint.effort * (1.0 + BEYOND):
-            unit = "N·m" if joint.unit == "rad" else "N"
+            unit = joint.effort_unit
             found.append(
                 f"{joint.name} was driven with up to {most:.4g} {unit}, beyond its effort limit of {joint.effort:g} {unit}, "
                 "which does not act"

@@ -6,6 +6,7 @@ trimesh (extra `view`). Joints that the generated robot holds are at zero, those
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.extras import missing
+from diffpbd.runtime.base.joint_types import FIXED, SLIDE, Motion, type_of
 from diffpbd.runtime.base.located import located
 from diffpbd.runtime.folder.manifest import Shape as Kept
 from diffpbd.runtime.model.robot import Robot
@@ -40,12 +42,14 @@ class Shape:
 @dataclass(frozen=True)
 class _Joint:
     name: str
-    kind: str
+    motions: tuple[Motion, ...]
     parent: str
     child: str
     origin: FloatArray
     axis: FloatArray
     leader: tuple[str, float, float] | None
+    pitch: float
+    """[m/rad] By which a second motion follows the first."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,7 @@ def read_shapes(path: str | Path, robot: Robot) -> Shapes:
         top = ET.parse(path).getroot()
     except (OSError, ET.ParseError) as error:
         raise InputError(f"{arg.meshes} {path} cannot be read as a URDF: {error}.") from None
-    joints = tuple(_joint(element) for element in top.iter("joint") if element.find("parent") is not None)
+    joints = tuple(_joint(element) for element in top.iterfind(".//{*}joint") if element.find("parent") is not None)
     names = {joint.name for joint in joints}
     lacking = [joint.name for joint in robot.manifest.robot.joints if joint.name not in names]
     own = [name for name in lacking if name not in robot.manifest.robot.base_freedoms]
@@ -213,10 +217,12 @@ def _joint(element: Element) -> _Joint:
     if mimic is not None:
         leader = (mimic.get("joint", ""), float(mimic.get("multiplier", 1.0)), float(mimic.get("offset", 0.0)))
     along = _numbers(None if axis is None else axis.get("xyz"), (1.0, 0.0, 0.0))
+    kind = type_of(element.get("type", FIXED.name))
+    pitch = element.find(f"{{*}}{kind.pitch}") if kind.pitch else None
     return _Joint(
-        element.get("name", ""), element.get("type", "fixed"), "" if parent is None else parent.get("link", ""),
+        element.get("name", ""), kind.motions, "" if parent is None else parent.get("link", ""),
         "" if child is None else child.get("link", ""), _origin(element), along / max(float(np.linalg.norm(along)), 1e-12),
-        leader,
+        leader, 0.0 if pitch is None else float(pitch.get("value", 0.0)) / math.tau,
     )  # fmt: skip
 
 
@@ -229,12 +235,13 @@ def _angle(joint: _Joint, angles: Mapping[str, float]) -> float:
 
 def _motion(joint: _Joint, value: float) -> FloatArray:
     frame = np.eye(4)
-    if joint.kind in ("revolute", "continuous"):
-        x, y, z = joint.axis
-        cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-        frame[:3, :3] += np.sin(value) * cross + (1.0 - np.cos(value)) * cross @ cross
-    elif joint.kind == "prismatic":
-        frame[:3, 3] = value * joint.axis
+    for motion, way in zip(joint.motions, (value, joint.pitch * value), strict=False):
+        if motion is SLIDE:
+            frame[:3, 3] = way * joint.axis
+        else:
+            x, y, z = joint.axis
+            cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+            frame[:3, :3] += np.sin(way) * cross + (1.0 - np.cos(way)) * cross @ cross
     return frame
 
 

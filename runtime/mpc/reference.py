@@ -204,5 +204,5 @@ def way_of(
     robot: Robot, time: FloatArray, q: FloatArray, dq: FloatArray, speed: float, reach: float = np.inf
 ) -> LogReference:
     """The reference of a robot along samples, shortest ways for its joints without ends."""
-    endless = tuple(j.unit == "rad" and j.lower is None and j.upper is None for j in robot.manifest.robot.joints)
+    endless = tuple(j.endless for j in robot.manifest.robot.joints)
     return LogReference(time, q, dq, speed, reach, robot.joints, endless)

@@ -164,7 +164,7 @@ def _too_strong(robot: Robot, way: _Way, alpha: FloatArray) -> list[str]:
     for k, joint in enumerate(robot.manifest.robot.joints):
         worst = int(np.argmax(u[:, k]))
         if joint.effort is not None and u[worst, k] > ROUNDING * joint.effort:
-            unit = "N·m" if joint.unit == "rad" else "N"
+            unit = joint.effort_unit
             figure = f"an acceleration of {acceleration[worst, k]:.4g} {joint.unit}/s² at {way.time[w + worst]:.6g} s"
             found.append(f"{joint.name}: {figure} takes {u[worst, k]:.4g} {unit}, beyond its limit of {joint.effort:g}")
     return found

@@ -35,7 +35,7 @@ def plot_run(run: Run, path: Target, *, title: str, robot: Robot) -> None:
     for k, name in enumerate(run.positions):
         reached_limits(positions, run.q[:, k], *limits.get(name, (None, None)), stroke(k)["color"])
     if torques:
-        efforts = tuple("N·m" if joint.unit == "rad" else "N" for joint in joints)
+        efforts = tuple(joint.effort_unit for joint in joints)
         _joints(panels.pop(0), run.time, run.tau, run.joints, "torque", efforts)
     if energy:
         _energy(panels.pop(0), run)

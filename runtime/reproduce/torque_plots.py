@@ -110,7 +110,7 @@ def _panel(panel: Any, robot: Robot, j: int, curves: Curves, what: str) -> None:
         curve(panel, time, values[:, j], label=label, **style)
         ranges.append((float(values[:, j].min()), float(values[:, j].max())))
     panel.set_ylim(*_limits(ranges))
-    unit = joint.unit if what == "angle" else "N·m" if joint.unit == "rad" else "N"
+    unit = joint.unit if what == "angle" else joint.effort_unit
     panel.set_ylabel(f"{joint.name} [{unit}]")
     panel.grid(alpha=0.3)
 

@@ -73,7 +73,7 @@ def _weights(text: str) -> tuple[float, ...]:
     except ValueError:
         values = ()
     if len(values) != 3:
-        raise InputError(f"{arg.weights}: expected three numbers such as 1,0.02,0, found {text!r}.")
+        raise ValueError(f"expected three numbers such as 1,0.02,0, found {text!r}.")
     return values
 
 

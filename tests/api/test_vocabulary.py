@@ -12,11 +12,11 @@ import pytest
 
 import diffpbd
 from diffpbd.codegen.description.recipe import Recipe
-from diffpbd.codegen.description.recipe_options import OPTIONS
 from diffpbd.runtime.api.keywords import TYPES, keywords, stub
 from diffpbd.runtime.api.kinematics import IkOptions
 from diffpbd.runtime.base.options import options_of
-from diffpbd.runtime.cli import cli
+from diffpbd.runtime.cli import COMMANDS, cli
+from diffpbd.runtime.commands.check import READ
 from diffpbd.runtime.excite import excitation
 from diffpbd.runtime.identify import settings as identify
 from diffpbd.runtime.logs.mending import Mending
@@ -24,7 +24,7 @@ from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.profile import Approach
 from diffpbd.runtime.torques import settings as torques
 
-SHOWN = {"robot", "robots", "config", "json", "out", "plot", "report", "movie", "meshes", "view", "live"}
+SHOWN = {"robot", "robots", "config", "json", "as_json", "out", "plot", "report", "movie", "meshes", "view", "live"}
 """Files and pages, for which Python has results with methods."""
 SAME = {
     "params": "alpha", "column_map": "columns", "fix": "fixed", "tip_goal": "tip", "stop_within": "within",
@@ -35,6 +35,10 @@ MENDING = {field.name for field, _ in options_of(Mending)} | {"accept", "rate", 
 """Of a log: where Python takes a recording, `read_log` has been told."""
 
 
+OF_GENERATE = set(keywords("GenerateOptions"))
+"""Python takes any of them where a description is read, a command those that change what it does."""
+
+
 class Job(NamedTuple):
     """A command, what Python calls, the dataclasses of the job; what only a command, and what only Python has."""
 
@@ -42,37 +46,54 @@ class Job(NamedTuple):
     called: tuple[Any, ...]
     how: str
     records: tuple[Any, ...]
-    options: Any = None
     shell: set[str] = set()
     python: set[str] = set()
 
 
 JOBS = (
     Job(
-        "generate", (diffpbd.generate,), "GenerateOptions", (Recipe,), OPTIONS, {"order", "printed_order"},
+        "generate", (diffpbd.generate,), "GenerateOptions", (Recipe,), {"order", "printed_order"},
         {"gravity", "h", "pairs", "progress", "springs", "table"},  # entries of a recipe file that no option sets
     ),
+    Job("check", (diffpbd.check,), "GenerateOptions", (), {"files", "strict"}, OF_GENERATE - {*READ} | {"urdf"}),
+    Job("export", (diffpbd.export_urdf,), "GenerateOptions", (), {"alpha"}, OF_GENERATE - {"base", "tip", "hold"} | {"params"}),
     Job(
-        "identify", (diffpbd.identify,), "IdentifyHow", (identify.Settings, Mending), None,
+        "log", (diffpbd.read_log,), "", (), {*MENDING - {"rate", "columns"}, "bridge", "cutoff", "joints", "rates", "trim"},
+        {"path"},
+    ),
+    Job(
+        "identify", (diffpbd.identify,), "IdentifyHow", (identify.Settings, Mending),
         {"alpha", "pose", "rates", "scheduler", "torque_sigma", "torques_out"}, {"derive", "progress", "start", "still"},
     ),
     Job(
-        "estimate-torque", (diffpbd.estimate_torque,), "TorqueHow", (torques.Settings,), None,
+        "estimate-torque", (diffpbd.estimate_torque,), "TorqueHow", (torques.Settings,),
         {*MENDING, "rates", "torque"}, {"forces"},
     ),
     Job("excite", (diffpbd.excite,), "ExciteHow", (excitation.Wishes,), python={"progress"}),
     Job(
         "mpc", (diffpbd.Mpc.__init__, diffpbd.Mpc.run_to, diffpbd.Plant), "MpcHow ApproachHow",
-        (MpcOptions, Approach, diffpbd.Plant), None,
+        (MpcOptions, Approach, diffpbd.Plant),
         {*MENDING, "bridge_jumps", "reference"},  # only a command follows a log
         {"damping", "price", "reuse", "transition"},
     ),
     Job(
-        "simulate", (diffpbd.simulate,), "", (), None,
+        "simulate", (diffpbd.simulate,), "", (),
         {"columns", "integrator", "maximal", "rate", "solver", "torque"}, {"controller"},
     ),
-    Job("ik", (diffpbd.ik, IkOptions), "", (), None, {"rpy"}, {"accept", "margin", "obstacles", "strict", "weights"}),
+    Job("ik", (diffpbd.ik, IkOptions), "", (), {"rpy"}, {"accept", "margin", "obstacles", "strict", "weights"}),
 )  # fmt: skip
+ALONE = {
+    "export-acados": "writes Python", "info": "robot.manifest, and print(robot)", "eval": "robot.function(name)(...)",
+    "run": "drives an arm until it is stopped", "sim": "a process until it is stopped", "sim-baxter": "as sim",
+    "sim-fr3": "as sim", "net-torque-map": "writes C",
+    "drive-gain": "diffpbd.runtime.identify.drive_gains", "reproduce": "writes figures",
+}  # fmt: skip
+"""Commands without a call of `diffpbd` that has the same words, and why."""
+
+
+def test_every_command_is_compared_or_stands_alone() -> None:
+    assert sorted({*(job.command for job in JOBS), *ALONE}) == sorted(COMMANDS)
+    assert not {job.command for job in JOBS} & set(ALONE)
 
 
 def parameters(called: Callable[..., Any]) -> set[str]:
@@ -105,7 +126,7 @@ def test_options_and_defaults_are_those_of_the_dataclass(job: Job) -> None:
     of_command = {param.name: param for param in command_of(job).params}
     python = words_of(job)
     for record in job.records:
-        own = {field.name: option for field, option in options_of(record, job.options)}
+        own = {field.name: option for field, option in options_of(record)}
         assert own and set(own) <= set(of_command) and set(own) <= python
         for name, option in own.items():
             param = of_command[name]

@@ -152,14 +152,14 @@ def wait_until(condition: Callable[[], object], complaint: str) -> None:
         time.sleep(0.01)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def graph(ros: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
     graph = Graph(tmp_path_factory.mktemp("ros"))
     yield graph
     graph.kill()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared_robot(graph: Graph, genpy_messages: Path) -> Iterator[RobotProcess]:
     robot = RobotProcess(graph, genpy_messages)
     yield robot

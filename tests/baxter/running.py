@@ -21,6 +21,9 @@ from diffpbd.runtime.loop.stopping import Phase, Report, StopRequest
 from diffpbd.runtime.loop.supervisor import Settings
 from diffpbd.runtime.ros1 import Node
 
+from .conftest import RobotProcess
+
+POSITION = 1  # mode of a joint command
 HOLD = {"name": "hold"}
 GRAVITY = {"name": "gravity", "damping": [1.0, 1.0, 0.5, 0.5, 0.1, 0.1, 0.1]}
 SPRING = (24.0, -1.514)  # N·m/rad, rad: the simulated robot's S1
@@ -52,14 +55,15 @@ def execute(
     controller: dict[str, Any] | None = None,
     owner: GravityOwner = GravityOwner.ROBOT,
     rate: float = 250.0,
-    duration: float = 0.8,
+    duration: float = 0.0,
     phase: Phase = Phase.RUN,
     after: float = 0.2,
     action: Callable[[], object] | None = None,
     log: Any = None,
     **options: Any,
 ) -> Report:
-    """One run; `action` is called `after` [s] in `phase` by another thread."""
+    """One run of `duration` [s], or as long as it takes; `action` is called `after` [s] in `phase` by another thread."""
+    duration = duration or (0.8 if action else 0.5)
     setup = configuration(robot, controller or impedance(), owner, rate)
     recorder = None if log is None else Recorder(log, setup.to_json(), robot.joints)
     with Node("diffpbd", master=master) as node:
@@ -67,7 +71,7 @@ def execute(
             "left", robot.joints, setup.limits, node, listener=None if recorder is None else recorder.message
         )
         run = Run(
-            arm, setup.supervisor(robot), RunOptions(duration=duration, **options), recorder=recorder,
+            arm, setup.supervisor(robot), RunOptions(duration=duration, **{"hold": 0.3, **options}), recorder=recorder,
             stop=StopRequest(),
         )  # fmt: skip
         ended = threading.Event()
@@ -96,6 +100,16 @@ def execute(
                 recorder.close()
     assert not failed, failed
     return report
+
+
+def held_after(robot: RobotProcess) -> dict:
+    """The robot as soon as it holds its position: once its command timeout has passed at the latest."""
+    end = time.monotonic() + 0.3
+    while True:
+        late, answer = time.monotonic() > end, robot.ask()
+        if answer["mode"] == POSITION or not answer["enabled"]:
+            return answer
+        assert not late, answer
 
 
 def check_audit(answer: dict[str, Any], report: Report) -> None:

@@ -25,7 +25,7 @@ from diffpbd.runtime.records.bag import read_bag
 from diffpbd.runtime.ros1.master import call
 
 from .conftest import PATIENCE, REST, URDF, Graph, RobotProcess, wait_until
-from .running import SPRING
+from .running import SPRING, held_after
 
 PNG = b"\x89PNG"
 CLI = [sys.executable, "-m", "diffpbd.runtime.cli"]
@@ -61,8 +61,7 @@ def torque_mode(robot: RobotProcess) -> None:
 
 def finish(process: subprocess.Popen, robot: RobotProcess) -> str:
     output, _ = process.communicate(timeout=PATIENCE)
-    time.sleep(0.3)
-    answer = robot.ask()
+    answer = held_after(robot)
     audit = answer["audit"]
     for fault in ("not_finite", "over_limit", "wrong_names", "while_stopped", "gravity_twice"):
         assert audit[fault] == 0, audit

@@ -22,22 +22,14 @@ from diffpbd.runtime.ros1.messages import AssemblyState, JointCommand
 from diffpbd.runtime.ros1.wire import encode_header
 
 from .conftest import REST, Graph, RobotProcess, wait_until
-from .running import GRAVITY, HOLD, check_audit, execute
+from .running import GRAVITY, HOLD, POSITION, check_audit, execute, held_after
 
-POSITION, TORQUE = 1, 3
+TORQUE = 3
 
 
 @pytest.fixture(autouse=True)
 def loopback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROS_IP", "127.0.0.1")
-
-
-def held_after(robot: RobotProcess) -> dict:
-    """The robot once its command timeout has passed: it must hold its position by then."""
-    time.sleep(0.3)
-    answer = robot.ask()
-    assert answer["mode"] == POSITION or not answer["enabled"]
-    return answer
 
 
 @pytest.mark.parametrize("owner", list(GravityOwner))

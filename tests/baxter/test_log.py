@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +21,7 @@ from diffpbd.runtime.records.joint_states import JointStateReader
 from diffpbd.runtime.records.messages import JointState, Message, Tick
 from diffpbd.runtime.ros1 import messages
 
-from .conftest import Graph, RobotProcess
+from .conftest import Graph, RobotProcess, wait_until
 from .running import check_audit, execute, impedance
 
 ROSBAG = """
@@ -187,6 +186,6 @@ def test_the_link_keeps_up_with_more_commands_than_the_robot_reads(
     report = execute(arm_robot, graph.uri, rate=1000.0, duration=0.6)
     robot.ask(fault="")
     assert report.reason.value == "finished" and report.work.percentile(0.5) < 2e-3
-    time.sleep(1.5)
+    wait_until(lambda: robot.ask()["mode"] == 1, "what was sent last, the hold, was not read")
     check_audit(robot.ask(), report)
     assert threading.active_count() < 20

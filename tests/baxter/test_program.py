@@ -21,7 +21,7 @@ from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.replay import replay
 
 from .conftest import ROOT, Graph, RobotProcess
-from .running import check_audit, configuration, execute
+from .running import check_audit, configuration, execute, held_after
 
 SOURCE = ROOT / "docs" / "examples" / "baxter_c" / "spring.c"
 STIFFNESS = np.array([30.0, 30.0, 20.0, 20.0, 5.0, 5.0, 5.0])
@@ -108,10 +108,10 @@ def test_the_program_controls_the_robot_and_replays(
         "command": [str(spring)],
         "timeout": 0.09,
     }  # a late reply is late for the run as well
-    report = execute(arm_robot, graph.uri, controller=controller, owner=GravityOwner.MODEL, rate=100.0, log=log)
-    time.sleep(0.3)
-    answer = robot.ask()
-    check_audit(answer, report)
+    report = execute(
+        arm_robot, graph.uri, controller=controller, owner=GravityOwner.MODEL, rate=100.0, duration=0.8, log=log
+    )
+    check_audit(held_after(robot), report)
     assert report.reason.value == "finished" and report.counts[TickStatus.OK] > 50
     assert report.counts[TickStatus.CONTROLLER_FAILED] == 0
     with pytest.raises(InputError, match="give its command: --program"):

@@ -117,6 +117,16 @@ def test_a_file_of_options(desk: Path) -> None:
     assert fitted["rmse"]["validate"]
 
 
+def test_tables_by_joint_in_a_file_of_options(desk: Path) -> None:
+    Path("fit.toml").write_text(
+        "drive_gain = { elbow = 2.5, shoulder = 2 }\ngains = { elbow = [400, 40] }\nfix = { 'payload.mass' = 0.5 }\n"
+    )
+    words = ["swing", "run.csv", "--config", "fit.toml", "--form", "didim"]
+    given = commands()["identify"].make_context("identify", words).params
+    assert given["drive_gain"] == {"elbow": 2.5, "shoulder": 2.0} and given["gains"] == {"elbow": (400.0, 40.0)}
+    assert given["fix"] == {"payload.mass": 0.5}
+
+
 @pytest.mark.parametrize(("text", "words"), [
     ("horizon = ", "is not TOML"),
     (f"horizon = {'[' * 100_000}", "--config wrong.toml is nested too deep to be read."),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from diffpbd.codegen.description.robot import Inertial, JointType, Robot
+from diffpbd.codegen.description.robot import Inertial, Robot
 
 Array = NDArray[np.float64]
 GRAVITY = (0.0, 0.0, -9.81)
@@ -37,7 +37,7 @@ def poses(robot: Robot, q: ArrayLike) -> list[tuple[Array, Array]]:
         x = x + R @ np.array(joint.translation)
         R = R @ np.array(joint.rotation)
         axis = np.array(joint.axis)
-        if joint.type is JointType.PRISMATIC:
+        if joint.type.slides:
             found.append((R, x + R @ axis * position))
         else:
             found.append((R @ rotation(axis, position), x))
@@ -71,7 +71,7 @@ def inverse_dynamics(
             )
         r = x - x0
         a = v0 + np.cross(a0, r) + np.cross(w0, np.cross(w0, r))
-        if joint.type is JointType.PRISMATIC:
+        if joint.type.slides:
             omega.append(w0)
             alpha.append(a0)
             accel.append(a + axis * ddq[i] + 2.0 * np.cross(w0, axis * dq[i]))
@@ -96,7 +96,7 @@ def inverse_dynamics(
     torque = np.zeros(n)
     for i in reversed(range(n)):
         joint = robot.joints[i]
-        torque[i] = axes[i] @ (force[i] if joint.type is JointType.PRISMATIC else moment[i])
+        torque[i] = axes[i] @ (force[i] if joint.type.slides else moment[i])
         if joint.parent >= 0:
             force[joint.parent] += force[i]
             moment[joint.parent] += moment[i] + np.cross(places[i][1] - places[joint.parent][1], force[i])
@@ -134,7 +134,7 @@ def tip_jacobian(robot: Robot, q: ArrayLike) -> Array:
     while i >= 0:
         joint = robot.joints[i]
         axis = places[i][0] @ np.array(joint.axis)
-        if joint.type is JointType.PRISMATIC:
+        if joint.type.slides:
             jacobian[:3, i] = axis
         else:
             jacobian[:3, i] = np.cross(axis, position - places[i][1])

@@ -12,10 +12,11 @@ from description.reference import Payload, inverse_dynamics, mass_matrix, poses,
 
 from diffpbd.codegen.description.report import DescriptionError, Report
 from diffpbd.codegen.description.rigid import rotation_from_rpy
-from diffpbd.codegen.description.robot import JointType, Robot
+from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.singular import massless_links, singular_links
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.description.validate import check
+from diffpbd.runtime.base.joint_types import REVOLUTE
 
 # The references are printed with 12 digits.
 TOLERANCE = 1e-9
@@ -264,7 +265,7 @@ def test_infinite_limits_are_unbounded(cases: Path) -> None:
 def test_missing_limit_is_unbounded_with_a_doubt(cases: Path) -> None:
     path = cases / "P27-missing-limit" / "nolimit.urdf"
     joint = read_urdf(path).joints[1]
-    assert (joint.type, joint.lower, joint.upper, joint.effort) == (JointType.REVOLUTE, None, None, None)
+    assert (joint.type, joint.lower, joint.upper, joint.effort) == (REVOLUTE, None, None, None)
     assert codes(check(path))["no-limit"] == [("j2",)]
 
 

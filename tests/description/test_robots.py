@@ -14,7 +14,7 @@ from description.reference import inverse_dynamics, mass_matrix, tip_jacobian, t
 
 from diffpbd.codegen.description.recipe import DEFAULT_VARIANTS
 from diffpbd.codegen.description.resolve import ROBOTS, resolve, shipped_robots
-from diffpbd.codegen.description.robot import JointType, Robot
+from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.singular import massless_links, singular_links
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.description.validate import check
@@ -45,7 +45,7 @@ def from_pinocchio(model: Any, robot: Robot, q: np.ndarray) -> np.ndarray:
     configuration = pinocchio.neutral(model)
     for joint, position in zip(robot.joints, q, strict=True):
         at = model.joints[model.getJointId(joint.name)]
-        values = [np.cos(position), np.sin(position)] if joint.type is JointType.CONTINUOUS else [position]
+        values = [np.cos(position), np.sin(position)] if joint.type.endless else [position]
         configuration[at.idx_q : at.idx_q + at.nq] = values
     return configuration
 

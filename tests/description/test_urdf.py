@@ -14,7 +14,7 @@ from description.builders import BODY, chain, doubt_codes, fault_codes, joint, l
 from description.random_trees import random_urdf
 from description.reference import inverse_dynamics
 
-from diffpbd.codegen.description.robot import JointType, Robot
+from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.description.validate import check
 from diffpbd.runtime.base.errors import InputError
@@ -38,7 +38,7 @@ def test_random_trees_equal_pinocchio(count: Callable[[int, int], int]) -> None:
         configuration = pinocchio.neutral(model)
         for each, position in zip(found.joints, q, strict=True):
             at = model.joints[model.getJointId(each.name)]
-            turned = each.type is JointType.CONTINUOUS
+            turned = each.type.endless
             values = [np.cos(position), np.sin(position)] if turned else [position]
             configuration[at.idx_q : at.idx_q + at.nq] = values
         velocity, acceleration = np.zeros((2, model.nv))

@@ -22,7 +22,7 @@ ROBOTS = {
 """By robot the sources that its test.c calls."""
 STRICT = "-std=c99 -pedantic -Wall -Wextra -Wconversion -Werror -Wno-unused-function -DDIFFPBD_PORTABLE".split()
 COVERED = {
-    "pendulum": {"joint_step.c": 95, "rollout.h": 95, "adjoint.h": 95},
+    "pendulum": {"joint_step.c": 94, "step_functions.h": 95, "rollout.h": 95, "adjoint.h": 95},
     "block": {
         "mpc.c": 90, "mpc_active.h": 90, "mpc_qp.h": 95, "mpc_riccati.h": 95, "mpc_linearise.h": 90, "mpc_products.h": 80,
         "torque_estimation.h": 95, "rows.h": 100,

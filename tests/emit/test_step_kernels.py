@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support.robots import loaded, model
+from support.robots import loaded, loaded_alpha, model
 from support.rolled import rolled_step, run_rolled
 
+from diffpbd.codegen.description.resolve import resolve
 from diffpbd.codegen.emit.step_kernels import step_kernels
+from diffpbd.codegen.graph.model import build
+from diffpbd.runtime.functions.parameters import ParameterVector
 
 ROBOT = "prismatic_skew"
 STRICT = ("-std=c99", "-pedantic", "-Wall", "-Werror", "-Wno-unused-function", "-O1", "-ffp-contract=off")
@@ -60,6 +64,50 @@ def test_jacobians_agree(rolled: ctypes.CDLL, state: dict[str, Any]) -> None:
             run_rolled(rolled, name, [*state.values()], sizes), getattr(robot, name)(**state), strict=True
         ):
             np.testing.assert_allclose(value, np.ravel(want, order="F"), rtol=1e-7, atol=1e-8 * np.abs(want).max())
+
+
+KINDS = {
+    "numbers": {"symbolic": ("mass", "com", "inertia"), "wrench": ("boom", "probe"), "lever_springs": ("wrist",)},
+    "places": {"symbolic": ("origin",)},
+}
+"""What the parameters change: numbers of links and joints, summed along the tree; places of joints, row by row."""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_jacobian_by_every_parameter(kind: str, tmp_path: Path) -> None:
+    """Beside differences of the step, and beside its reverse mode, which knows nothing of links."""
+    recipe, robot = resolve(ROBOT)
+    m = build(robot, dataclasses.replace(recipe, **KINDS[kind]))
+    library, rng = rolled_step(m, tmp_path), np.random.default_rng(4)
+    assert ("#define SLOPES 0\n" in (tmp_path / "joint_step_model.h").read_text()) is (kind == "places")
+    n, alpha = m.tree.n, loaded_alpha(ParameterVector(m.entries))
+    names = [entry.name for entry in m.entries]
+    for k, name in enumerate(names):
+        if name.split(".")[0] in ("wrench", "lever_spring"):
+            alpha[k] += rng.uniform(0.1, 0.9)
+    given = [rng.uniform(-1, 1, n), rng.normal(size=n), rng.normal(size=n), 0.01]
+
+    def steps(k: int, by: float) -> np.ndarray:
+        moved = alpha.copy()
+        moved[k] += by
+        return np.array(run_rolled(library, "joint_step", [*given, moved], [n, n]))
+
+    blocks = run_rolled(library, "jac_alpha_joint_step", [*given, alpha], [n * len(names)] * 2)
+    found = np.array([block.reshape(-1, n).T for block in blocks])  # 2 × n × entries
+    silent = [name for k, name in enumerate(names) if not found[..., k].any()]
+    assert {name.split(".")[0] for name in silent} <= {"torque_offset"}
+    for row, seed in enumerate(np.eye(2 * n)):
+        alpha_bar = run_rolled(
+            library, "vjp_joint_step", [*given, alpha, seed[:n], seed[n:]], [n, n, n, 1, len(names)]
+        )[4]
+        own = found.reshape(2 * n, -1)[row]
+        np.testing.assert_allclose(own, alpha_bar, rtol=1e-8, atol=1e-11 * np.abs(found).max())
+    for k, name in enumerate(names):
+        by = 1e-5 * max(1.0, abs(alpha[k]))
+        slope = (steps(k, by) - steps(k, -by)) / (2.0 * by)
+        largest = np.abs(found[..., k]).max(axis=1, keepdims=True)
+        assert (np.abs(found[..., k] - slope) <= 2e-6 * largest + [[1e-9], [1e-7]]).all(), (name, found[..., k], slope)
 
 
 def test_torques_at_nodes_agree(rolled: ctypes.CDLL, state: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from support.overclosed import rockers, wheels
 
 from diffpbd.codegen.description.report import DescriptionError
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
-from diffpbd.codegen.description.robot import IDENTITY, ZERO, Joint, JointType, Robot
+from diffpbd.codegen.description.robot import IDENTITY, ZERO, Joint, Robot
 from diffpbd.codegen.graph import loop_poses
 from diffpbd.codegen.graph.loop_motion import SHARE
 from diffpbd.codegen.graph.loop_poses import Probe
@@ -25,6 +25,7 @@ from diffpbd.codegen.graph.model import Model, build, chosen_rows, independent, 
 from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import closures
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.joint_types import CONTINUOUS
 from diffpbd.runtime.commands.check import command
 
 SYMBOLIC = 'symbolic = ["mass", "origin", "loop"]'
@@ -112,7 +113,7 @@ def test_poses_about_zero_where_those_all_over_do_not_close(monkeypatch: pytest.
     def only_near(_: object, p: np.ndarray) -> tuple[np.ndarray, float]:
         return p, 0.0 if np.linalg.norm(p) < 0.5 else 1.0
 
-    joints = tuple(Joint(f"j{k}", JointType.CONTINUOUS, k - 1, IDENTITY, ZERO, (0.0, 0.0, 1.0)) for k in range(20))
+    joints = tuple(Joint(f"j{k}", CONTINUOUS, k - 1, IDENTITY, ZERO, (0.0, 0.0, 1.0)) for k in range(20))
     robot = Robot("long", "base", joints, (), ())
     monkeypatch.setattr(loop_poses, "close", only_near)
     poses, (nearest, left) = loop_poses.closed_poses(loop_poses.Probe(robot, lambda p: (p, p), lambda p: p, ()))

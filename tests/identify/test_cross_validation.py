@@ -48,10 +48,10 @@ def test_one_recording_has_nothing_to_leave_out() -> None:
 def test_other_forms_refuse_what_they_would_pass_over(option: str) -> None:
     words = ["identify", str(generated("double_pendulum")), "run.csv", "--fit", "friction", "--form", "shooting"]
     result = CliRunner().invoke(cli, [*words, *option.split()])
-    assert result.exit_code == 1 and "is an option of --form torque, found --form shooting" in result.output
+    assert result.exit_code == 2 and "is an option of --form torque, found --form shooting" in result.output
 
 
 def test_an_entry_fixed_twice_is_refused() -> None:
     words = ["identify", str(generated("double_pendulum")), "run.csv", "--fit", "friction"]
     result = CliRunner().invoke(cli, [*words, "--fix", "payload.mass=1", "--fix", "payload.mass=2"])
-    assert result.exit_code == 1 and "payload.mass is given twice" in result.output
+    assert result.exit_code == 2 and "payload.mass is given twice" in result.output

@@ -16,7 +16,7 @@ from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.identify import Identification, Settings, dahl, identify
 from diffpbd.runtime.identify.design import turned
-from diffpbd.runtime.identify.friction_choice import triangle
+from diffpbd.runtime.identify.left_out import Parts, triangle
 from diffpbd.runtime.identify.selection import Selection
 from diffpbd.runtime.identify.solving import Question
 from diffpbd.runtime.identify.standin import with_friction
@@ -135,12 +135,13 @@ def test_memory_that_a_third_of_the_positions_contradicts_is_none() -> None:
         return np.column_stack([side, state, torque + 0.05 * rng.normal(size=len(p))])
 
     parts = [triangle(rows(state[:, 6])) for _ in range(6)]
-    own = dahl._Joint(parts, np.full(6, float(len(p))), ways, 1, 0, [0], {"j": [triangle(rows(state[:, 6]))] * 3})
+    told = Parts(parts, np.full(6, float(len(p))), {"j": [triangle(rows(state[:, 6]))] * 3})
+    own = dahl._Joint(told, ways, 1, 0, [0])
     assert dahl._judged(own, "rad")[0] == ways[6]
     plain = triangle(rows(side))
-    other = replace(own, kinds={"j": [plain, parts[0], parts[1]]})
+    other = replace(own, parts=replace(told, kinds={"j": [plain, parts[0], parts[1]]}))
     way, text = dahl._judged(other, "rad")
     assert way == 0.0 and "on a third of j's positions left out" in text
-    longest = replace(own, triangles=[triangle(rows(state[:, -1])) for _ in range(6)])
+    longest = replace(own, parts=replace(told, triangles=[triangle(rows(state[:, -1])) for _ in range(6)]))
     assert dahl._judged(longest, "rad") == (0.0, dahl._judged(longest, "rad")[1])
     assert "another effect than presliding" in dahl._judged(longest, "rad")[1]

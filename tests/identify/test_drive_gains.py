@@ -94,7 +94,7 @@ def test_the_command_and_what_it_mends(arm2: Robot, tmp_path: Path) -> None:
     same = CliRunner().invoke(cli, [*words, "--loaded", str(runs[0])])
     assert same.exit_code == 1 and "free.csv is also a LOG without the payload" in same.output
     huge = CliRunner().invoke(cli, [*words, "--scale", "tau=1e308"])
-    assert huge.exit_code == 1 and "from 1e-12 to 1e+12, found 'tau=1e308'" in huge.output
+    assert huge.exit_code == 2 and "from 1e-12 to 1e+12, found 'tau=1e308'" in huge.output
     result = CliRunner().invoke(cli, words)
     assert result.exit_code == 0 and "N·m/A" in result.output, result.output
     option = result.output.strip().splitlines()[-1].split()

@@ -18,7 +18,7 @@ from support.sled import law
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.identify import Identification, Settings, identify
-from diffpbd.runtime.identify.friction_choice import CHANCE, WORTH, better
+from diffpbd.runtime.identify.left_out import CHANCE, WORTH, better
 from diffpbd.runtime.identify.standin import StandIn, with_friction
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.logs.processing import Processing, process

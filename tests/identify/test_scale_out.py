@@ -15,10 +15,12 @@ from click.testing import CliRunner
 from support.motions import motion, samples
 from support.robots import generated, loaded
 
-from diffpbd.runtime.base.errors import SolverError
+from diffpbd.runtime.api.words import in_python
+from diffpbd.runtime.base.errors import SolverError, arg
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.identify import Settings, identify, starts
 from diffpbd.runtime.identify.starts import End, compare
+from diffpbd.runtime.identify.workers import workers as all_workers
 from diffpbd.runtime.logs.csv import write_log
 
 TRUTH = {"friction.coulomb.elbow": 0.2, "torque_offset.shoulder": 0.7, "gravity.x": 0.3}
@@ -120,3 +122,16 @@ def test_a_cluster_without_workers_is_given_up(monkeypatch: pytest.MonkeyPatch) 
             threading.Timer(0.3, lambda: cluster.scale(0)).start()
             with pytest.raises(SolverError, match="no worker for 1 s"):
                 spread(time.sleep, [2.0] * 2)
+
+
+def spelt(name: str) -> str:
+    """An argument as a message in this process has it."""
+    return str(getattr(arg, name))
+
+
+def test_messages_of_other_processes_are_in_the_words_of_the_caller() -> None:
+    def ask() -> list[str]:
+        with all_workers(2) as spread:
+            return spread(spelt, ["total_mass"])
+
+    assert (ask(), in_python(ask)()) == (["--total-mass"], ["total_mass"])

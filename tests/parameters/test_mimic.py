@@ -10,10 +10,11 @@ from support.described import Described
 from support.robots import loaded_alpha
 
 from diffpbd.codegen.description.export import urdf_text
-from diffpbd.codegen.description.robot import JointType, Mimic
+from diffpbd.codegen.description.robot import Mimic
 from diffpbd.codegen.description.singular import singular_links
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.graph.derivatives import specs
+from diffpbd.runtime.base.joint_types import type_of
 
 BAR = 1e-11
 
@@ -193,7 +194,7 @@ def test_both_ways_of_finding_singular_joints_agree() -> None:
 
     for kinds in (("revolute", "prismatic", "continuous"), ("prismatic", "prismatic")):
         described = read_urdf(chain(*kinds))
-        assert described.joints[0].type is JointType(kinds[0])
+        assert described.joints[0].type is type_of(kinds[0])
         np.testing.assert_allclose(
             singular._geared_pivot_shares(described, 0.7), singular._pivot_shares(described, 0.7), rtol=1e-9
         )

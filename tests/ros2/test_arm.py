@@ -89,6 +89,13 @@ def test_states_without_speeds_are_said() -> None:
     assert report.reason is Reason.REFUSED and "carry no velocities" in report.text and arm.commands == []
 
 
+def test_no_robot_is_there() -> None:
+    arm = BenchRos2(bench=Bench(fault=lambda data: None))
+    arm.connected = False
+    report, _ = run("impedance", arm=arm)
+    assert report.reason is Reason.REFUSED and "/joint_states names every joint of the arm: nobody pub" in report.text
+
+
 def test_nobody_listens_and_then_nobody_any_more() -> None:
     arm = BenchRos2()
     arm.connected = False

@@ -53,7 +53,7 @@ class BenchLink:
         return self._bench.commanders
 
     def seen(self) -> str:
-        return ""
+        return "" if self._bench.connected else "nobody publishes it"
 
     def who(self, participant: str) -> str:
         return participant

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.codegen.description.resolve import resolve
-from diffpbd.codegen.description.robot import IDENTITY, ZERO, Inertial, Joint, JointType, Link, Robot
+from diffpbd.codegen.description.robot import IDENTITY, ZERO, Inertial, Joint, Link, Robot
 from diffpbd.codegen.graph.model import build
 from diffpbd.codegen.method.constraints import JointVectors, gradient, hinge_residual, slide_residual
 from diffpbd.codegen.method.kinematics import fk, rotation
@@ -19,6 +19,7 @@ from diffpbd.codegen.method.parameters import axes_of, maximal_parameters
 from diffpbd.codegen.program.notation import JOINT, POSE, JointNumbers
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
+from diffpbd.runtime.base.joint_types import REVOLUTE
 
 Array = npt.NDArray[np.float64]
 
@@ -26,7 +27,7 @@ Array = npt.NDArray[np.float64]
 def tree_of(robot: Robot) -> Tree:
     """Topology of a robot."""
     joints = robot.joints
-    slides = tuple(j.type is JointType.PRISMATIC for j in joints)
+    slides = tuple(j.type.slides for j in joints)
     return Tree(tuple(j.parent for j in joints), slides, (False,) * robot.n)
 
 
@@ -42,7 +43,7 @@ def two_arms() -> Robot:
     joints."""
     bare = shipped("baxter_bare")
     inertia = ((1.5, 0.0, 0.01), (0.0, 1.2, 0.0), (0.01, 0.0, 0.8))
-    joints = [Joint("torso", JointType.REVOLUTE, -1, IDENTITY, ZERO, (0.0, 0.0, 1.0))]
+    joints = [Joint("torso", REVOLUTE, -1, IDENTITY, ZERO, (0.0, 0.0, 1.0))]
     links = [Link("torso", Inertial(20.0, (0.02, 0.01, 0.3), inertia))]
     for side, first in (("left", 1), ("right", 4)):
         for k in range(3):

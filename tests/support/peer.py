@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio
 
-from diffpbd.codegen.description.robot import JointType, Robot
+from diffpbd.codegen.description.robot import Robot
 
 Array = npt.NDArray[np.float64]
 
@@ -29,7 +29,7 @@ class Peer:
     def _q(self, p: Array) -> Array:
         q = pinocchio.neutral(self.model)
         for joint, at, value in zip(self.robot.joints, self.joints, p, strict=True):
-            turns = joint.type is JointType.CONTINUOUS
+            turns = joint.type.endless
             q[at.idx_q : at.idx_q + at.nq] = [np.cos(value), np.sin(value)] if turns else [value]
         return q
 

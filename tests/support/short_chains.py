@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from diffpbd.codegen.description.recipe import AVERAGING, Recipe
-from diffpbd.codegen.description.robot import IDENTITY, Inertial, Joint, JointType, Link, Robot, Tip
+from diffpbd.codegen.description.robot import IDENTITY, Inertial, Joint, Link, Robot, Tip
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build
 from diffpbd.codegen.graph.translate import call_graph
@@ -20,6 +20,7 @@ from diffpbd.codegen.method.corrections import Multiplier
 from diffpbd.codegen.method.kinematics import fk
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
+from diffpbd.runtime.base.joint_types import PRISMATIC, REVOLUTE
 from support.maximal import Array, evaluate, free, numbers, tree_of
 
 SWEEPS = 60
@@ -32,7 +33,7 @@ def chain(n: int, slide: bool = False) -> Robot:
     axes = ((0.0, 0.0, 1.0), (0.6, 0.0, 0.8), (0.0, 1.0, 0.0))
     joints, links = [], []
     for k in range(n):
-        kind = JointType.PRISMATIC if slide and k == 0 else JointType.REVOLUTE
+        kind = PRISMATIC if slide and k == 0 else REVOLUTE
         joints.append(Joint(f"j{k}", kind, k - 1, IDENTITY, (0.12, 0.02 * k, 0.03), axes[k]))
         links.append(Link(f"l{k}", Inertial(1.0 + 0.3 * k, (0.07, 0.01, 0.02 - 0.01 * k), inertia)))
     return Robot(f"chain_{n}", "world", tuple(joints), tuple(links), (Tip("tip", n - 1, IDENTITY, (0.0, 0.0, 0.0)),))

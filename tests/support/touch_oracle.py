@@ -17,7 +17,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from diffpbd.codegen.description.robot import JointType, Plane, Robot
+from diffpbd.codegen.description.robot import Plane, Robot
 from diffpbd.codegen.graph.constrained_step import Closed
 from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.joint_step import Residuals
@@ -35,7 +35,7 @@ def _places(robot: Robot, q: Any) -> list[tuple[Any, Any, Any, Any]]:
         o = o + R @ ca.DM(list(joint.translation))
         R = R @ ca.DM([list(row) for row in joint.rotation])
         axis = ca.DM(list(joint.axis))
-        if joint.type is JointType.PRISMATIC:
+        if joint.type.slides:
             o = o + R @ axis * q[k]
             found.append((R, o, R @ axis, o))
         else:
@@ -70,7 +70,7 @@ class Geometry:
         robot, gears = model.robot, gears_of(model.robot)
         index = {e.name: k for k, e in enumerate(model.entries)}
         at = _places(robot, gears.positions(p))
-        joints = [j.type is JointType.PRISMATIC for j in robot.joints]
+        joints = [j.type.slides for j in robot.joints]
 
         def entry(name: str) -> Any:
             return model.alpha[index[name]]

@@ -105,7 +105,7 @@ def _expect_arm(robot: Robot) -> None:
         raise InputError(
             f"{robot.name} has a base that moves, or closed loops; expected an arm with a motor in every joint."
         )
-    slides = [joint.name for joint in facts.joints if joint.unit != "rad"]
+    slides = [joint.name for joint in facts.joints if not joint.turns]
     if slides:
         raise InputError(f"{', '.join(slides)} slide; expected joints that turn: the reflexes' thresholds are angles.")
 

@@ -16,6 +16,8 @@ enum { MASS_ENTRY, LENGTH_ENTRY, GRAVITY_ENTRY, COULOMB_ENTRY, VISCOUS_ENTRY };
 #define KERNEL_WORK 1
 #define DEEP 0
 #define JOINT 1
+#define SLOPES 0
+#define ROW 15 /* 9 N + 1 + NA */
 #define ALPHA_JACOBIAN 1
 #define SIXTH 0
 #define VARYING 0
