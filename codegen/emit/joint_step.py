@@ -6,12 +6,8 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts, zero
 from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
-<<<<<<< HEAD
-from diffpbd.codegen.emit.paths import LANES, add_lanes
-=======
 from diffpbd.codegen.emit.parameter_slopes import Slope
-from diffpbd.codegen.emit.paths import NEON, V3, V4, add_path
->>>>>>> next
+from diffpbd.codegen.emit.paths import LANES, add_lanes
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.emit.step_kernels import StepKernels
 from diffpbd.codegen.emit.work import doubles
