@@ -62,34 +62,37 @@ int ROBOT(set_path)(const char *name) { return strcmp(name, path_names[PORTABLE]
 const char *ROBOT(path)(void) { return path_names[PORTABLE]; }
 #endif
 
-#if LANES && defined(DISPATCHED)
-/* Rows side by side, with h and alpha that all of them share. */
+/* SIDE_BY_SIDE lists what takes rows side by side: its name, the place of the first input that they share, how many they share, and
+ * the ending of the code for AVX-512. */
+#ifdef DISPATCHED
 typedef long many_rows(ROBOT(function) one, const int *in_size, const double *const *in, const int *out_size,
                        double *const *out, long rows, double *work);
+typedef struct {
+  ROBOT(function) one;
+  int shared, count;
+  many_rows *many[PATHS];
+} Lanes;
+
 #ifdef ON_ARM
-HIDDEN many_rows ROBOT(joint_step_lanes2), ROBOT(jac_joint_step_lanes2), ROBOT(vjp_joint_step_lanes2);
-
-static many_rows *lanes_of(ROBOT(function) fn) {
-  if (ROBOT(path_kernel)() == PORTABLE) return 0;
-  if (fn == ROBOT(joint_step)) return ROBOT(joint_step_lanes2);
-  if (fn == ROBOT(jac_joint_step)) return ROBOT(jac_joint_step_lanes2);
-  if (fn == ROBOT(vjp_joint_step)) return ROBOT(vjp_joint_step_lanes2);
-  return 0;
-}
+#define DECLARED(name, shared, count, newest) HIDDEN many_rows ROBOT(name##_lanes2);
+#define LISTED(name, shared, count, newest) {ROBOT(name), shared, count, {0, ROBOT(name##_lanes2)}},
 #else
-HIDDEN many_rows ROBOT(joint_step_lanes8), ROBOT(joint_step_lanes4), ROBOT(jac_joint_step_lanes4), ROBOT(vjp_joint_step_lanes4);
-HIDDEN many_rows ROBOT(jac_joint_step_lanes4_v4), ROBOT(vjp_joint_step_lanes4_v4);
-
-static many_rows *lanes_of(ROBOT(function) fn) {
-  const int path = ROBOT(path_kernel)();
-  const int newer = path == X86_64_V4;
-  if (path == PORTABLE) return 0;
-  if (fn == ROBOT(joint_step)) return newer ? ROBOT(joint_step_lanes8) : ROBOT(joint_step_lanes4);
-  if (fn == ROBOT(jac_joint_step)) return newer ? ROBOT(jac_joint_step_lanes4_v4) : ROBOT(jac_joint_step_lanes4);
-  if (fn == ROBOT(vjp_joint_step)) return newer ? ROBOT(vjp_joint_step_lanes4_v4) : ROBOT(vjp_joint_step_lanes4);
-  return 0;
-}
+#define DECLARED(name, shared, count, newest) HIDDEN many_rows ROBOT(name##_lanes4), ROBOT(name##_##newest);
+#define LISTED(name, shared, count, newest) {ROBOT(name), shared, count, {0, ROBOT(name##_lanes4), ROBOT(name##_##newest)}},
 #endif
+SIDE_BY_SIDE(DECLARED)
+static const Lanes lanes[] = {SIDE_BY_SIDE(LISTED) {0, 0, 0, {0}}};
+
+/* What works out rows of fn side by side on the path in use, or 0. */
+static many_rows *lanes_of(ROBOT(function) fn, int n_in, const int *in_size) {
+  const Lanes *of = lanes;
+  int k;
+  while (of->one != 0 && of->one != fn) of++;
+  if (of->one == 0 || n_in < of->shared + of->count) return 0;
+  for (k = 0; k < of->count; k++)
+    if (in_size[of->shared + k] != 0) return 0;
+  return of->many[ROBOT(path_kernel)()];
+}
 #endif
 
 long ROBOT(map)(ROBOT(function) fn, int n_in, const int *in_size, const double *const *in, int n_out,
@@ -99,9 +102,9 @@ long ROBOT(map)(ROBOT(function) fn, int n_in, const int *in_size, const double *
   long r, failed = 0;
   int k;
   if (n_in > MOST_ARGUMENTS || n_out > MOST_ARGUMENTS) return -1;
-#if LANES && defined(DISPATCHED)
-  if (n_in > 4 && in_size[3] == 0 && in_size[4] == 0) {
-    many_rows *many = lanes_of(fn);
+#ifdef DISPATCHED
+  {
+    many_rows *many = lanes_of(fn, n_in, in_size);
     if (many != 0) return many(fn, in_size, in, out_size, out, rows, work);
   }
 #endif

@@ -40,13 +40,6 @@ enum {
 /* Lanes whose values are all at most so large. */
 static Bits within(const V *x, double most) { return (Bits)(largest(x, N) <= B(most)); }
 
-/* A mask as bits of a number, one a lane. */
-static int bits_of(Bits mask) {
-  int bits = 0, j;
-  for (j = 0; j < LANES; j++) bits |= (int)(mask[j] & 1) << j;
-  return bits;
-}
-
 static int some(Bits mask) {
   int64_t any = 0;
   int j;
@@ -128,12 +121,6 @@ static int advance(const double *h, const double *alpha, const double *model, in
   return found;
 }
 
-/* Vectors begin at a multiple of their size. */
-static V *aligned(double *x) {
-  const uintptr_t at = (uintptr_t)x, unit = sizeof(V);
-  return (V *)(void *)(x + ((unit - at % unit) % unit) / sizeof(double));
-}
-
 typedef struct { /* a batch's arguments: in[k] of row r starts at in[k] + r * in_size[k] */
   ROBOT(function) one;
   int inputs, outputs;
@@ -212,8 +199,6 @@ static long many(Batch *b, long rows) {
 }
 
 /* Rows of ROBOT(joint_step) and, below, of its derivatives; the number that failed. */
-#define ARGUMENTS \
-  ROBOT(function) one, const int *in_size, const double *const *in, const int *out_size, double *const *out, long rows, double *work
 HIDDEN long ROBOT(MANY(joint_step))(ARGUMENTS);
 long ROBOT(MANY(joint_step))(ARGUMENTS) {
   static const int place[] = {L_P_NEXT, L_PD_NEXT}, size[] = {N, N};

@@ -130,6 +130,23 @@ INLINE void scatter(const V *x, int size, int lane, double *row) {
   for (k = 0; k < size; k++) row[k] = from[k * LANES + lane];
 }
 
+/* Vectors begin at a multiple of their size. */
+INLINE V *aligned(double *x) {
+  const uintptr_t at = (uintptr_t)x, unit = sizeof(V);
+  return (V *)(void *)(x + ((unit - at % unit) % unit) / sizeof(double));
+}
+
+/* A mask as bits of a number, one a lane. */
+INLINE int bits_of(Bits mask) {
+  int bits = 0, j;
+  for (j = 0; j < LANES; j++) bits |= (int)(mask[j] & 1) << j;
+  return bits;
+}
+
+/* What a function of many rows takes, `one` for those that cannot be side by side with others; it returns the number that failed. */
+#define ARGUMENTS \
+  ROBOT(function) one, const int *in_size, const double *const *in, const int *out_size, double *const *out, long rows, double *work
+
 #endif
 
 #endif

@@ -5,7 +5,10 @@ A capability gets a line in `CASES`. Steps where something acts are in `test_sce
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from emit.test_exact_cone import made as coned
 from emit.test_floating import rich
 from emit.test_floating import state as flying
 from emit.test_limits_in_joint_step import arm
+from emit.test_paths import paths
 from emit.test_restitution import made as bouncing
 from emit.test_turning_friction import made as turned
 from joint_space.test_link_step import gantry
@@ -54,7 +58,9 @@ from support.sled import description, friction, sled
 from support.sprung import springs, sprung_pendulum
 
 from benchmarks.scale import chain
+from diffpbd.codegen.emit.formulas import NAMES
 from diffpbd.runtime import Robot, load
+from diffpbd.runtime.folder.compiler import compile_library
 
 ROWS = 3
 COMPOSED = ("fourth_order", "sixth_order")
@@ -278,6 +284,26 @@ def test_both_steps(case: Case) -> None:
 
 def test_batches(case: Case) -> None:
     assert batches_are_rows(case) >= 10
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "case",
+    ["prismatic_skew", "joints that follow others", "memory of friction", "forces on a branching tree"],
+    indirect=True,
+)
+def test_batches_in_lanes(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Formulas side by side, on every path of this processor: states that do not fill the lanes, and one beyond their range."""
+    folder = shutil.copytree(case.robot.folder, tmp_path / case.robot.name, ignore=shutil.ignore_patterns("*.so*"))
+    flags = os.environ.get("DIFFPBD_CFLAGS", "").replace("-DDIFFPBD_PORTABLE", "")
+    monkeypatch.setenv("DIFFPBD_CFLAGS", flags)
+    monkeypatch.setenv("CC", "cc")
+    compile_library(folder, case.robot.manifest.library)
+    rows = {k: np.concatenate([v, v, 1e6 + v[:1], v]) for k, v in case.values.items()}
+    robot = load(folder)
+    for path in paths(robot):
+        robot.choose_instructions(path)
+        assert batches_are_rows(replace(case, robot=robot, values=rows), NAMES) >= 3
 
 
 @pytest.mark.parametrize("name", ["double_pendulum", "baxter_bare"])

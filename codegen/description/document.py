@@ -14,7 +14,7 @@ from diffpbd.codegen.description.robot import ZERO, Inertial, Vec3
 from diffpbd.codegen.description.source import Element
 from diffpbd.codegen.description.unread import unread
 from diffpbd.codegen.description.urdf_attributes import URDF, WHY
-from diffpbd.runtime.base.joint_types import AT_ROOT, FIXED, MOVING, JointType, type_of
+from diffpbd.runtime.base.joint_types import AT_ROOT, FIXED, JOINT_TYPES, MOVING, JointType, type_of
 from diffpbd.runtime.base.names import LONGEST, PUNCTUATION, strange_characters
 
 DEFAULT_AXIS: Final[Vec3] = (1.0, 0.0, 0.0)
@@ -26,11 +26,13 @@ DRAKE: Final = "drake"
 SIMILAR: Final = 0.75
 """[1] Likeness (difflib) from which an unknown element is taken for a misspelt one: Origin, limits, axes."""
 
+_THREADS: Final = tuple(kind.pitch for kind in JOINT_TYPES.values() if kind.pitch)
 _ROBOT_CHILDREN: Final = ("link", "joint", "loop_joint")
 _SHAPES: Final = ("visual", "collision")
 _LINK_CHILDREN: Final = ("inertial", *_SHAPES)
 _JOINT_CHILDREN: Final = (
-    "origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"
+    "origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller",
+    *_THREADS,
 )  # fmt: skip
 _LOOP_CHILDREN: Final = ("link1", "link2", "axis")
 _INERTIAL_CHILDREN: Final = ("origin", "mass", "inertia")
@@ -117,6 +119,11 @@ class JointElement:
     def kind(self) -> JointType:
         """What its type is."""
         return type_of(self.type)
+
+    @property
+    def written(self) -> str:
+        """Its name in the file: of a later motion, that of the joint that it follows."""
+        return self.mimic.joint if self.part and self.mimic else self.name
 
     @property
     def moves(self) -> bool:
@@ -403,7 +410,10 @@ class _Reader:
         )
 
     def _pitch(self, element: Element, tag: str) -> float:
-        """Of a joint whose second motion follows the first."""
+        """Of a joint whose second motion follows the first; another joint's is named."""
+        for other in _THREADS:
+            if other != tag and spelt(element, other):
+                self.doubt("pitch", f"<{DRAKE}:{other}> is not used: only a joint of type screw has a thread")
         found = spelt(element, tag)
         if tag and len(found) != 1:
             self.fault("pitch", f'{len(found)} <{DRAKE}:{tag} value="..."> [m per turn], one is expected')

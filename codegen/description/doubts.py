@@ -68,6 +68,8 @@ def selection_doubts(selection: Selection) -> Iterator[Finding]:
             numbers = (("multiplier", mimic.multiplier), ("offset", mimic.offset))
             yield Finding("mimic", message, (), (joint.name, mimic.joint), numbers)
     for joint in selection.held:
+        if joint.part:
+            continue
         message = f"joint {quoted(joint.name)} lies between root and base {quoted(selection.base)}:"
         yield Finding("held", f"{message} it is held at its zero position", (), (joint.name,))
     for branch in selection.unused:
@@ -109,13 +111,16 @@ def mimic_doubts(robot: Robot) -> Iterator[Finding]:
 
 def mass_doubts(selection: Selection, robot: Robot) -> Iterator[Finding]:
     """Links whose mass or inertia cannot carry the dynamics, or would dominate them."""
-    singular = singular_links(robot)
+    parts = {joint.name: joint for joint in selection.joints if joint.part}
+    carried = {joint.parent: joint.child for joint in parts.values()}
+    singular = [(carried.get(link, link), joint) for link, joint in singular_links(robot)]
     for link, joint in singular:
         message = f"link {quoted(link)} behind joint {quoted(joint)} moves no mass: the mass matrix is singular;"
         message += " inverse dynamics is generated, forward dynamics and steps are impossible"
         yield Finding("singular", message, (link,), (joint,))
     inertials = {link.name: link.inertial for link in robot.links}
-    for link, joint in massless_links(robot):
+    for link, behind in massless_links(robot):
+        joint = parts[behind].written if behind in parts else behind
         if (link, joint) in singular or link in selection.hidden:
             continue
         inertial = inertials[link]
@@ -224,7 +229,7 @@ def _limit_doubts(joint: JointElement) -> Iterator[Finding]:
     where, names = f"joint {quoted(joint.name)}: ", (joint.name,)
     if not joint.has_limit:
         if not joint.kind.endless:
-            message = f"{where}a {joint.type} joint without <limit>; position, velocity and effort are unbounded"
+            message = f"{where}no <limit>; position, velocity and effort are unbounded"
             yield Finding("no-limit", message, (), names)
         return
     if not joint.kind.endless:

@@ -68,11 +68,11 @@ def _mimic_faults(selection: Selection, joint: JointElement, followed: str) -> I
     where = f"joint {quoted(joint.name)} mimics joint {quoted(followed)}, "
     names = (joint.name, followed)
     chain = selection.chain(joint)
-    if followed in chain:
+    known = {written.name: written for written in selection.tree.above.values() if not written.part}
+    if followed in chain and followed in known:
         if joint.name in chain:
             yield Finding("mimic", f"{where}which in the end follows it: the two have no position", (), names)
         return
-    known = {written.name: written for written in selection.tree.above.values()}
     if followed not in known:
         yield Finding("mimic", f"{where}which does not exist", (), names)
     elif not known[followed].moves:

@@ -136,7 +136,7 @@ def loop_faults(selection: Selection, cuts: Sequence[_Cut]) -> Iterator[Finding]
 def cut_doubts(selection: Selection) -> Iterator[Finding]:
     """Joints of the file that close a loop and so have no coordinate."""
     for joint in selection.tree.cut:
-        kept = selection.tree.above[joint.child].name
+        kept = selection.tree.above[joint.child].written
         message = f"link {quoted(joint.child)} is the child of 2 joints ({listed((kept, joint.name))}): a closed loop"
         message += f"; joint {quoted(joint.name)}, the later in the file, is cut and closes it"
         unused = [name for name, there in _unused(joint) if there]

@@ -22,6 +22,11 @@ class Tree:
     cut: tuple[JointElement, ...] = ()
     """Second and later joints onto one child, which close loops and are in neither table."""
 
+    @property
+    def hidden(self) -> frozenset[str]:
+        """Links of no file: in front of a moving base, and between the motions of one joint."""
+        return frozenset(joint.parent for joint in self.above.values() if joint.of_base or joint.part)
+
     def subtree(self, link: str) -> list[str]:
         """`link` and everything that hangs on it, depth first in file order."""
         order: list[str] = []
@@ -76,8 +81,8 @@ class Selection:
 
     @property
     def hidden(self) -> frozenset[str]:
-        """Links of no file: in front of a moving base, and between the motions of one joint."""
-        return frozenset(joint.parent for joint in self.joints if joint.of_base or joint.part)
+        """Those of the tree."""
+        return self.tree.hidden
 
     def chain(self, joint: JointElement) -> tuple[str, ...]:
         """Names of the chosen joints that `joint` follows, the nearest first, each once."""
@@ -178,7 +183,7 @@ def select(
             place[joint.child] = (len(moving), Pose())
             moving.append(joint)
         else:
-            links = tuple(tree.subtree(joint.child))
+            links = tuple(name for name in tree.subtree(joint.child) if name not in tree.hidden)
             unused.append(Branch(joint, carrier, links, tree.mass(links)))
             continue
         stack.extend(reversed(tree.below[joint.child]))
@@ -222,12 +227,13 @@ def _unknown_names(tree: Tree, base: str | None, tips: tuple[str, ...], hold: tu
     faults: list[Finding] = []
     named = [("base", base)] if base is not None else []
     for role, name in (*named, *(("tip", tip) for tip in tips)):
-        if name not in tree.links:
+        links = [link for link in tree.links if link not in tree.hidden]
+        if name not in links:
             message = f"{role} {quoted(name)} is not a link of the description; links are "
-            faults.append(Finding(role, message + listed(tree.links), (name,)))
+            faults.append(Finding(role, message + listed(links), (name,)))
     if len(set(tips)) != len(tips):
         faults.append(Finding("tip", f"a tip is named twice: {listed(tips)}", tips))
-    joints = {joint.name for joint in (*tree.above.values(), *tree.cut)}
+    joints = {joint.name for joint in (*tree.above.values(), *tree.cut) if not joint.part}
     for name in hold:
         if name not in joints:
             message = f"hold {quoted(name)} is not a joint of the description; joints are "

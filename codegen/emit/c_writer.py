@@ -75,6 +75,9 @@ LANES: Mapping[int, str] = {
 }
 """What a kernel over V, one value or several side by side, calls instead: functions of templates/lanes.h."""
 
+MOST_LANES = 8
+"""Values side by side in a V, at the most."""
+
 TURNS = (ca.OP_SIN, ca.OP_COS)
 """Operations that `sine_cosine` of templates/sine_cosine.h does, both of one angle in one call."""
 

@@ -14,7 +14,7 @@ import casadi as ca
 from diffpbd.codegen.description.frames import chosen_frames
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.emit import mpc, paths, sources, steps
+from diffpbd.codegen.emit import formulas, mpc, paths, sources, steps
 from diffpbd.codegen.emit.clearance import add_clearance
 from diffpbd.codegen.emit.cone_constants import CONE_CONSTANTS
 from diffpbd.codegen.emit.constants import CONSTANTS, FLOATING_CONSTANTS, LIMIT_CONSTANTS
@@ -24,7 +24,7 @@ from diffpbd.codegen.emit.example_start import example_start
 from diffpbd.codegen.emit.facts import facts, phantoms
 from diffpbd.codegen.emit.floating import add_floating_step
 from diffpbd.codegen.emit.frames import add_frames
-from diffpbd.codegen.emit.joint_step import add_joint_step, add_lanes
+from diffpbd.codegen.emit.joint_step import add_joint_step, add_step_lanes
 from diffpbd.codegen.emit.loop_constants import LOOP_CONSTANTS
 from diffpbd.codegen.emit.loop_instant import add_loop_instant
 from diffpbd.codegen.emit.model_header import add_model
@@ -127,7 +127,7 @@ def write_folder(
         work = add_joint_step(emission, kernels, n, robot.n, alpha, set(graphs), by_alpha, found.has("rollout"))
         paths.add_second_path(emission, "joint_step")
         if not kernels.deep:
-            add_lanes(emission)
+            add_step_lanes(emission)
         clock.lap("joint_step")
         hand_over()
     shaped = add_clearance(emission, model, found, graphs, say) if recipe.clearance else None
@@ -242,9 +242,8 @@ class _Clock:
 def _add_plain(
     emission: sources.Emission, model: Model, found: Capabilities, graphs: dict[str, ca.Function], clock: _Clock
 ) -> None:
-    """src/functions.c and src/derivatives.c: everything without an iteration."""
-    values: list[Spec | RowSpec] = []
-    derivatives: list[Spec | RowSpec] = []
+    """src/formulas.c, src/functions.c and src/derivatives.c: everything without an iteration."""
+    values, derivatives = list[Spec | RowSpec](), list[Spec | RowSpec]()
     reduced = graphs_of(model, forward=found.has("forward_dynamics"))
     fitting = identification.specs(reduced) if found.has("torque_terms") else ()
     transcribed = simultaneous.specs(model) if found.has("momentum_residual") else ()
@@ -257,6 +256,7 @@ def _add_plain(
         if isinstance(spec, Spec) and (found.has(GRAPHS) or not derivative):
             graphs[spec.name] = spec.graph
         clock.lap(spec.name)
+    values, derivatives = formulas.add_formulas(emission, model.tree.deep, graphs, values, derivatives)
     sources.add_leaves(emission, "src/functions.c", values, graphs)
     sources.add_leaves(emission, "src/derivatives.c", derivatives, graphs)
 

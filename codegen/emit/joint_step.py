@@ -7,9 +7,9 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts, zero
 from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
 from diffpbd.codegen.emit.parameter_slopes import Slope
-from diffpbd.codegen.emit.paths import NEON, V3, V4, add_path
+from diffpbd.codegen.emit.paths import LANES, add_lanes
 from diffpbd.codegen.emit.sources import Emission, argument
-from diffpbd.codegen.emit.step_kernels import MOST_LANES, StepKernels
+from diffpbd.codegen.emit.step_kernels import StepKernels
 from diffpbd.codegen.emit.work import doubles
 from diffpbd.codegen.functions import FUNCTIONS, Slot
 from diffpbd.codegen.joint_space import tree_jacobian
@@ -157,19 +157,7 @@ def _texts(kernels: StepKernels) -> str:
     ))  # fmt: skip
 
 
-def add_lanes(emission: Emission) -> None:
-    """The step and its derivatives for rows side by side: text over V, a file for 4 lanes, one for 4 lanes with twice as many
-    registers (AVX-512), one for 8, and one for the 2 of NEON."""
-    emission.copy("joint_step_lanes.h")
-    for lanes, words, name in (
-        (2, NEON, "lanes2"),
-        (4, V3, "lanes4"),
-        (4, V4, "lanes4_v4"),
-        (MOST_LANES, V4, "lanes8"),
-    ):
-        defined = {"LANES": str(lanes), "MANY(name)": f"name##_{name}"}
-        if lanes == MOST_LANES:
-            defined["STEP_ALONE"] = ""  # more lanes gain nothing in the derivatives: their values leave the cache
-        where = "ON_ARM" if words is NEON else "ON_X86"
-        add_path(emission, f"joint_step_{name}.c", "joint_step_lanes.h", words, defined, where=where)
-    emission.lanes += ["joint_step", "jac_joint_step", "vjp_joint_step"]
+def add_step_lanes(emission: Emission) -> None:
+    """The step and its derivatives for rows side by side; 8 lanes gain nothing in derivatives, whose values leave the cache."""
+    add_lanes(emission, "joint_step_lanes.h", "joint_step", tuple(LANES), alone="STEP_ALONE")
+    emission.lanes += ["_(joint_step, 3, 2, lanes8)", *(f"_({k}_joint_step, 3, 2, lanes4_v4)" for k in ("jac", "vjp"))]

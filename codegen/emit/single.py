@@ -36,7 +36,7 @@ TOLERANCES: Final[Mapping[str, float]] = {
     "least_step": LEAST_STEP,
 }
 """Named constants whose value is another in single precision."""
-SOURCES: Final = ("joint_step", "functions", "derivatives", "frames", "common")
+SOURCES: Final = ("joint_step", "formulas", "functions", "derivatives", "frames", "common")
 """C files that exist in single precision, with all that they include."""
 REFUSED: Final = (
     "step",

@@ -45,7 +45,8 @@ class Emission:
     """Whether arguments are those of a robot with a floating base."""
     frames: tuple[str, ...] = ()  # that the header lists
     lanes: list[str] = field(default_factory=list)
-    """Names of those that also take rows of a batch side by side."""
+    """Entries of common.c's table of what takes rows of a batch side by side: (name, place of the first input that all rows
+    share, their number, lanes with AVX-512)."""
 
     def add(self, path: str, template: str, **values: Any) -> None:
         """Render one file; its banner names it."""
@@ -154,8 +155,16 @@ def _add_rows(emission: Emission, spec: RowSpec) -> tuple[_Rows, Kernel | None]:
     return entry, text
 
 
-def add_leaves(emission: Emission, path: str, specs: Sequence[Spec | RowSpec], graphs: Container[str] = ()) -> None:
-    """One C file of plain functions; `graphs` names what has a CasADi graph."""
+def add_leaves(
+    emission: Emission,
+    path: str,
+    specs: Sequence[Spec | RowSpec],
+    graphs: Container[str] = (),
+    model: str = "",
+    lanes: int = 1,
+) -> tuple[Entry, ...]:
+    """One C file of plain functions; `graphs` names what has a CasADi graph. Kernels over the V of templates/lanes.h, alpha
+    shared, are left to a header `model`; there is work for `lanes` rows. Returns the functions without rows."""
     entries = []
     rows: list[_Rows] = []
     row_kernels: list[Kernel] = []
@@ -165,20 +174,25 @@ def add_leaves(emission: Emission, path: str, specs: Sequence[Spec | RowSpec], g
             rows.append(entry)
             row_kernels += [kernel_text] if kernel_text else []
             continue
-        text, f = kernel(spec.graph, f"{spec.name}_kernel"), spec.graph
+        text, f = kernel(spec.graph, f"{spec.name}_kernel", shared=("alpha",) if model else None), spec.graph
         inputs = [argument(f.name_in(k), f.size1_in(k), f.size2_in(k)) for k in range(f.n_in())]
         outputs = [argument(f.name_out(k), f.size1_out(k), f.size2_out(k)) for k in range(f.n_out())]
+        work = text.work
+        if model:
+            work += sum(a.size() for a in (*inputs, *outputs))
+            work = lanes * (work + 1)  # one more: vectors begin at a multiple of their size
         symbol = emission.declare(
-            spec.name, spec.doc, inputs, outputs, operations=text.operations, work=text.work, graph=spec.name in graphs,
+            spec.name, spec.doc, inputs, outputs, operations=text.operations, work=work, graph=spec.name in graphs,
         )  # fmt: skip
-        entries.append(Entry(symbol, text, text.work))
+        entries.append(Entry(symbol, text, work))
         emission.texts[spec.name] = len(text.text)
     emission.add(
-        path, "functions.c", functions=entries, rows=rows, row_kernels=row_kernels,
+        path, "functions.c", functions=entries, rows=rows, row_kernels=row_kernels, model=model,
         most=max((f.inputs + len(f.outputs) + len(f.bar_offsets) for f in rows), default=0),
     )  # fmt: skip
     if rows:
         emission.copy("rows.h")
+    return tuple(entries)
 
 
 def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter]) -> list[dict[str, str]]:
@@ -208,7 +222,9 @@ def add_frame(
     most = max(max(len(f.inputs), len(f.outputs)) for f in emission.functions)
     emission.add(
         "src/common_model.h", "source_model.h", source="common", kernels="",
-        values={"HASH": f'"{abi_hash}"', "ABI": ABI_VERSION, "MOST_ARGUMENTS": most, "LANES": int(bool(emission.lanes))},
+        values={
+            "HASH": f'"{abi_hash}"', "ABI": ABI_VERSION, "MOST_ARGUMENTS": most, "SIDE_BY_SIDE(_)": " ".join(emission.lanes),
+        },
         tables={"alpha_default": ("double", [a["default"] for a in numbers])},
     )  # fmt: skip
     stepping = any(f.name == "joint_step" for f in emission.functions)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import casadi as ca
 import sympy as sp
 
-from diffpbd.codegen.emit.c_writer import Kernel, kernel, unused, with_inputs
+from diffpbd.codegen.emit.c_writer import MOST_LANES, Kernel, kernel, unused, with_inputs
 from diffpbd.codegen.emit.call_writer import CallWriter, Routine
 from diffpbd.codegen.emit.numbers import Numbers, numbers
 from diffpbd.codegen.emit.parameter_slopes import Slope, operations, parameter_slopes, share_numbers
@@ -38,7 +38,6 @@ LANES: Final = (
 )  # fmt: skip
 """Kernels that take one state or several side by side; the first STEP of them make a step."""
 STEP: Final = 5
-MOST_LANES: Final = 8
 START_RATE: Final = dict.fromkeys(("velocity", "velocity_gradient", "velocity_newton"), ("pd_start",))
 """Kernels that take the rates a step starts from."""
 ITERATIONS: Final = ("newton", "chord", "end")

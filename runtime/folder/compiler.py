@@ -35,7 +35,7 @@ __all__ = [
 # and is left out: a folder copied to another machine must still run.
 # Vectors of neighbouring scalars, which gcc 12 makes at -O2, cost 6 % in kernels as short as these.
 COMPILE_FLAGS = ("-std=c99", "-O2", "-fno-tree-slp-vectorize", "-fPIC", "-ffp-contract=off")
-STRAIGHT = {"functions.c": "-O1", "derivatives.c": "-O1"}
+STRAIGHT = {"functions.c": "-O1", "derivatives.c": "-O1", "formulas.c": "-O1"}
 """Sources of straight-line code, which runs alike at -O1 (0.98 of the time, measured with gcc 12) and compiles in 0.65 of the
 time; what has loops or vectors is 1.1 times faster at -O2."""
 QUICK = ("-O0", "-DDIFFPBD_PORTABLE")

@@ -184,9 +184,9 @@ def test_the_same_bits_as_on_this_processor(name: str, optimised: str, tmp_path:
 @pytest.mark.thorough
 def test_pairs_of_rows_in_the_vectors_of_neon(tmp_path: Path) -> None:
     """Both paths in one program; that in use is asked for and named."""
-    names = ("joint_step", "jac_joint_step", "vjp_joint_step")
+    steps, formulas = ("joint_step", "jac_joint_step", "vjp_joint_step"), ("inverse_dynamics", "forward_dynamics")
     robot = load(generated("double_pendulum", functions=("default",), variants=()))
-    text, given = batches(robot, names)
+    text, given = batches(robot, (*steps, *formulas))
     here = built(robot, tmp_path / "here", text, ["cc", "-O1"], PORTABLE)
     there = built(robot, tmp_path / "there", text, [COMPILER, "-O1", "-static", "-Wall", "-Wextra", "-Werror"])
 

@@ -15,6 +15,7 @@ from support.described import Described
 from diffpbd.codegen.description.export import urdf_text
 from diffpbd.codegen.description.robot import Mimic
 from diffpbd.codegen.description.urdf import read_urdf
+from diffpbd.codegen.description.validate import check
 from diffpbd.codegen.generate import generate
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.model.shapes import read_shapes
@@ -160,6 +161,36 @@ def test_a_thread_without_a_pitch_is_refused(more: str, codes: set[str]) -> None
 def test_drakes_other_joints_are_refused() -> None:
     ball = screw("base", "nut").replace('type="screw"', 'type="ball"')
     assert fault_codes(with_prefix(link("base"), link("nut"), ball)) == {"joint-type"}
+
+
+def test_a_hinge_has_no_thread() -> None:
+    assert doubt_codes(with_prefix(link("base"), link("nut"), joint("hinge", "base", "nut", more=thread()))) == {
+        "pitch"
+    }
+
+
+PART = "screw:prismatic"
+
+
+@pytest.mark.parametrize(
+    ("options", "code"), [({"hold": [PART]}, "hold"), ({"tip": PART}, "tip"), ({"base": PART}, "base")]
+)
+def test_its_slide_has_no_name_in_the_file(options: dict[str, object], code: str) -> None:
+    assert fault_codes(arm(), **options) == {code}
+
+
+def test_nothing_follows_its_slide() -> None:
+    follower = joint("last", "nut", "hand", "prismatic", f'{LIMIT}<mimic joint="{PART}"/>')
+    assert fault_codes(with_prefix(*map(link, ("base", "nut", "hand")), screw("base", "nut"), follower)) == {"mimic"}
+
+
+def test_a_report_names_what_the_file_does() -> None:
+    light = with_prefix(link("base"), link("nut", ""), screw("base", "nut"))
+    reports = [check(light), *(check(arm(), **chosen) for chosen in ({"base": "nut"}, {"tip": "arm"}))]
+    told = [[(doubt.code, doubt.links, doubt.joints) for doubt in report.doubts] for report in reports]
+    assert told[0] == [("singular", ("nut",), ("screw",))]
+    assert told[1] == [("held", (), ("first",)), ("held", (), ("screw",))]
+    assert told[2] == [("unused-branch", ("nut", "hand"), ("screw",))]
 
 
 def test_it_closes_no_loop() -> None:

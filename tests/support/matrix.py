@@ -5,7 +5,7 @@ word here: C = graph, C = program, derivative = differences, batch = rows. Steps
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -186,9 +186,9 @@ def programs_are_the_functions(case: Case) -> int:
     return len(compared)
 
 
-def batches_are_rows(case: Case) -> int:
-    """A batch has the bits of its rows, whatever stands beside them; how many functions."""
-    functions = list(case.functions)
+def batches_are_rows(case: Case, only: Container[str] | None = None) -> int:
+    """A batch has the bits of its rows, whatever stands beside them; how many functions (of `only` or all)."""
+    functions = [f for f in case.functions if only is None or f.name in only]
     for f in functions:
         given = case.given(f)
         found = outputs(f, f(**given))

@@ -147,6 +147,36 @@ int contact_mass_matrix_work_size(void);
 int contact_gravity(const double *const *in, double *const *out, double *work);
 int contact_gravity_work_size(void);
 
+/* Position and rotation of the tip frame.
+ *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
+ *   in[1]  alpha (40 x 1) [see alpha] 
+ *   out[0] position (3 x 1) [m] world (root link)
+ *   out[1] rotation (3 x 3) [1] tip axes in world (root link)
+ */
+int contact_tip_pose(const double *const *in, double *const *out, double *work);
+int contact_tip_pose_work_size(void);
+
+/* Geometric Jacobian of the tip frame.
+ *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
+ *   in[1]  alpha (40 x 1) [see alpha] 
+ *   out[0] J (6 x 3) [m and rad per joint unit] world (root link); linear rows at the tip, then angular
+ */
+int contact_tip_jacobian(const double *const *in, double *const *out, double *work);
+int contact_tip_jacobian_work_size(void);
+
+/* inverse_dynamics and its Jacobian by everything but alpha.
+ *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
+ *   in[1]  pd (3 x 1) [rad/s (m/s where prismatic)] joints, base to tip
+ *   in[2]  pdd (3 x 1) [rad/s^2 (m/s^2 where prismatic)] joints, base to tip
+ *   in[3]  alpha (40 x 1) [see alpha] 
+ *   out[0] u (3 x 1) [N·m (N where prismatic)] joints, base to tip
+ *   out[1] du_dp (3 x 3) [u per p] rows: output, columns: input (matrices column by column)
+ *   out[2] du_dpd (3 x 3) [u per pd] rows: output, columns: input (matrices column by column)
+ *   out[3] du_dpdd (3 x 3) [u per pdd] rows: output, columns: input (matrices column by column)
+ */
+int contact_jac_inverse_dynamics(const double *const *in, double *const *out, double *work);
+int contact_jac_inverse_dynamics_work_size(void);
+
 /* Velocity-product torque C(p, pd) pd.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
  *   in[1]  pd (3 x 1) [rad/s (m/s where prismatic)] joints, base to tip
@@ -165,23 +195,6 @@ int contact_coriolis_work_size(void);
  */
 int contact_energy(const double *const *in, double *const *out, double *work);
 int contact_energy_work_size(void);
-
-/* Position and rotation of the tip frame.
- *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
- *   in[1]  alpha (40 x 1) [see alpha] 
- *   out[0] position (3 x 1) [m] world (root link)
- *   out[1] rotation (3 x 3) [1] tip axes in world (root link)
- */
-int contact_tip_pose(const double *const *in, double *const *out, double *work);
-int contact_tip_pose_work_size(void);
-
-/* Geometric Jacobian of the tip frame.
- *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
- *   in[1]  alpha (40 x 1) [see alpha] 
- *   out[0] J (6 x 3) [m and rad per joint unit] world (root link); linear rows at the tip, then angular
- */
-int contact_tip_jacobian(const double *const *in, double *const *out, double *work);
-int contact_tip_jacobian_work_size(void);
 
 /* Rigid-body torque per inertial parameter of each link: u = Y theta, payload left out.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -280,19 +293,6 @@ int contact_contact_residual_work_size(void);
  */
 int contact_lever_spring_torque(const double *const *in, double *const *out, double *work);
 int contact_lever_spring_torque_work_size(void);
-
-/* inverse_dynamics and its Jacobian by everything but alpha.
- *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
- *   in[1]  pd (3 x 1) [rad/s (m/s where prismatic)] joints, base to tip
- *   in[2]  pdd (3 x 1) [rad/s^2 (m/s^2 where prismatic)] joints, base to tip
- *   in[3]  alpha (40 x 1) [see alpha] 
- *   out[0] u (3 x 1) [N·m (N where prismatic)] joints, base to tip
- *   out[1] du_dp (3 x 3) [u per p] rows: output, columns: input (matrices column by column)
- *   out[2] du_dpd (3 x 3) [u per pd] rows: output, columns: input (matrices column by column)
- *   out[3] du_dpdd (3 x 3) [u per pdd] rows: output, columns: input (matrices column by column)
- */
-int contact_jac_inverse_dynamics(const double *const *in, double *const *out, double *work);
-int contact_jac_inverse_dynamics_work_size(void);
 
 /* Jacobian of inverse_dynamics by alpha.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip

@@ -132,6 +132,23 @@ int loop_mass_matrix_work_size(void);
 int loop_gravity(const double *const *in, double *const *out, double *work);
 int loop_gravity_work_size(void);
 
+/* Position and rotation of the tip frame.
+ *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
+ *   in[1]  alpha (34 x 1) [see alpha] 
+ *   out[0] position (3 x 1) [m] world (root link)
+ *   out[1] rotation (3 x 3) [1] tip axes in world (root link)
+ */
+int loop_tip_pose(const double *const *in, double *const *out, double *work);
+int loop_tip_pose_work_size(void);
+
+/* Geometric Jacobian of the tip frame.
+ *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
+ *   in[1]  alpha (34 x 1) [see alpha] 
+ *   out[0] J (6 x 3) [m and rad per joint unit] world (root link); linear rows at the tip, then angular
+ */
+int loop_tip_jacobian(const double *const *in, double *const *out, double *work);
+int loop_tip_jacobian_work_size(void);
+
 /* Velocity-product torque C(p, pd) pd.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
  *   in[1]  pd (3 x 1) [rad/s (m/s where prismatic)] joints, base to tip
@@ -150,23 +167,6 @@ int loop_coriolis_work_size(void);
  */
 int loop_energy(const double *const *in, double *const *out, double *work);
 int loop_energy_work_size(void);
-
-/* Position and rotation of the tip frame.
- *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
- *   in[1]  alpha (34 x 1) [see alpha] 
- *   out[0] position (3 x 1) [m] world (root link)
- *   out[1] rotation (3 x 3) [1] tip axes in world (root link)
- */
-int loop_tip_pose(const double *const *in, double *const *out, double *work);
-int loop_tip_pose_work_size(void);
-
-/* Geometric Jacobian of the tip frame.
- *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
- *   in[1]  alpha (34 x 1) [see alpha] 
- *   out[0] J (6 x 3) [m and rad per joint unit] world (root link); linear rows at the tip, then angular
- */
-int loop_tip_jacobian(const double *const *in, double *const *out, double *work);
-int loop_tip_jacobian_work_size(void);
 
 /* Rigid-body torque per inertial parameter of each link: u = Y theta, payload left out.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
