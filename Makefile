@@ -8,7 +8,7 @@ OPTS ?=
 BIN := .venv/bin
 SETUP := PYTHON='$(PYTHON)' .ci/environment
 
-.PHONY: help generate test soak check-generated bench reproduce docs lint clean
+.PHONY: help generate test soak coverage check-generated bench reproduce docs lint clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -32,6 +32,10 @@ test: ## The test suite with reduced counts, about 10 minutes on two cores
 soak: ## The test suite with the long counts
 	@$(SETUP) test
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --soak $(OPTS)
+
+coverage: ## Lines of the emitted solvers that all C tests together run, by file (gcov)
+	@$(SETUP) test
+	@PYTHONPATH=tests:. $(BIN)/python -m support.line_coverage $(OPTS)
 
 check-generated: ## Compare the committed C of tests/golden with what is generated (OPTS=--update-golden accepts)
 	@$(SETUP) test

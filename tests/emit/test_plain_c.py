@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from support.imports import ROOT
+from support.line_coverage import compiled_and_run, share
+from support.plain_c import HERE, ROBOTS, TEMPLATES, includes, sources, write_numbers
 
-from diffpbd.codegen.emit.c_writer import literal
-from diffpbd.codegen.emit.constants import STATUS_NAMES
-from diffpbd.codegen.emit.folder import ALL_CONSTANTS
-
-HERE, TEMPLATES = ROOT / "tests" / "c", ROOT / "templates"
-ROBOTS = {
-    "pendulum": ("joint_step.c",),
-    "block": ("mpc.c", "torque_estimation.c", "common.c"),
-}
-"""By robot the sources that its test.c calls."""
 STRICT = "-std=c99 -pedantic -Wall -Wextra -Wconversion -Werror -Wno-unused-function -DDIFFPBD_PORTABLE".split()
 COVERED = {
     "pendulum": {"joint_step.c": 94, "step_functions.h": 95, "rollout.h": 95, "adjoint.h": 95},
@@ -40,21 +30,8 @@ CHECKS = (
 def numbers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of numbers.h: constants and statuses, as a generated model.h has them."""
     folder = tmp_path_factory.mktemp("numbers")
-    lines = [
-        f"#define C_{c.name.upper()} {c.value if isinstance(c.value, int) else literal(c.value)}" for c in ALL_CONSTANTS
-    ]
-    lines += [f"#define STATUS_{name} {number}" for number, name in STATUS_NAMES.items()]
-    (folder / "numbers.h").write_text("\n".join(lines) + "\n")
+    write_numbers(folder)
     return folder
-
-
-def sources(robot: str) -> list[str]:
-    own = sorted(str(path) for path in (HERE / robot).glob("*.c"))
-    return [*(str(TEMPLATES / name) for name in ROBOTS[robot]), *own]
-
-
-def includes(robot: str, numbers: Path) -> list[str]:
-    return [f"-I{folder}" for folder in (HERE / robot, HERE, numbers, TEMPLATES)]
 
 
 def run(robot: str, numbers: Path, where: Path, *options: str, compiler: str = "gcc") -> None:
@@ -94,15 +71,11 @@ def test_in_two_threads(robot: str, numbers: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_lines_that_are_run(robot: str, numbers: Path, tmp_path: Path) -> None:
-    run(robot, numbers, tmp_path, "-O0", "--coverage")
-    notes = [str(path) for path in tmp_path.glob("*.gcno")]
-    told = subprocess.run(["gcov", *notes], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     found = {
-        Path(name).name: float(share)
-        for name, share in re.findall(r"File '([^']+)'\nLines executed:([\d.]+)% of \d+", told)
-        if Path(name).parent == TEMPLATES
+        name: share(lines)
+        for name, lines in compiled_and_run(sources(robot), includes(robot, numbers), tmp_path).items()
     }
-    print(*(f"{name} {share} %" for name, share in sorted(found.items())), sep="\n")
+    print(*(f"{name} {ran:.1f} %" for name, ran in sorted(found.items())), sep="\n")
     low = {name: found.get(name) for name, least in COVERED[robot].items() if found.get(name, 0.0) < least}
     assert not low, low
 
