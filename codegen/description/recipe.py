@@ -224,8 +224,8 @@ class Recipe:
         expect_relaxation(self.relaxation, f'recipe "{self.name}"')
         if not (math.isfinite(self.h) and self.h > 0.0):
             raise InputError(f'recipe "{self.name}": h = {self.h}; a positive step in seconds is expected')
-        for entry, far in (("table", FURTHEST_TABLE), ("ground", FURTHEST_GROUND)):
-            if (z := getattr(self, entry)) is not None and not abs(z) <= far:
+        for entry, z, far in (("table", self.table, FURTHEST_TABLE), ("ground", self.ground, FURTHEST_GROUND)):
+            if z is not None and not abs(z) <= far:
                 raise InputError(
                     f'recipe "{self.name}": {entry} = {z}; a height from {-far:g} to {far:g} m is expected'
                 )
