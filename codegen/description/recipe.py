@@ -224,10 +224,10 @@ class Recipe:
         expect_relaxation(self.relaxation, f'recipe "{self.name}"')
         if not (math.isfinite(self.h) and self.h > 0.0):
             raise InputError(f'recipe "{self.name}": h = {self.h}; a positive step in seconds is expected')
-        for entry, z, far in (("table", self.table, FURTHEST_TABLE), ("ground", self.ground, FURTHEST_GROUND)):
+        for height, z, far in (("table", self.table, FURTHEST_TABLE), ("ground", self.ground, FURTHEST_GROUND)):
             if z is not None and not abs(z) <= far:
                 raise InputError(
-                    f'recipe "{self.name}": {entry} = {z}; a height from {-far:g} to {far:g} m is expected'
+                    f'recipe "{self.name}": {height} = {z}; a height from {-far:g} to {far:g} m is expected'
                 )
         if not all(math.isfinite(component) for component in self.gravity):
             raise InputError(f'recipe "{self.name}": gravity = {self.gravity}; finite numbers are expected')
