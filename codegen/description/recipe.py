@@ -66,9 +66,9 @@ PUBLISHED_VARIANTS: Final = (*DEFAULT_VARIANTS, "paper_direct", "paper_gauss_sei
 FURTHEST_TABLE: Final = 5.0
 """[m] Beyond any arm's reach; as of the option."""
 
-
 GROUND: Final = "ground"
 """Name of the plane of `ground`."""
+FURTHEST_GROUND: Final = 100.0  # m
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Recipe:
     )  # fmt: skip
     ground: float | None = option(
         "A plane called ground across z at this height [m], for --contact-from-collision; of a floating base in the world.",
-        None, metavar="Z", span=(-100.0, 100.0),
+        None, metavar="Z", span=(-FURTHEST_GROUND, FURTHEST_GROUND),
     )  # fmt: skip
     cone: str = option(
         "Contacts creep at contact.slip, 1e-5 m/s (smooth), or 1e-9 m/s, with derivatives at contact.slope_slip (exact).",
@@ -224,11 +224,11 @@ class Recipe:
         expect_relaxation(self.relaxation, f'recipe "{self.name}"')
         if not (math.isfinite(self.h) and self.h > 0.0):
             raise InputError(f'recipe "{self.name}": h = {self.h}; a positive step in seconds is expected')
-        if self.table is not None and not abs(self.table) <= FURTHEST_TABLE:
-            raise InputError(
-                f'recipe "{self.name}": table = {self.table}; a height from {-FURTHEST_TABLE:g} to {FURTHEST_TABLE:g} m is '
-                "expected"
-            )
+        for height, z, far in (("table", self.table, FURTHEST_TABLE), ("ground", self.ground, FURTHEST_GROUND)):
+            if z is not None and not abs(z) <= far:
+                raise InputError(
+                    f'recipe "{self.name}": {height} = {z}; a height from {-far:g} to {far:g} m is expected'
+                )
         if not all(math.isfinite(component) for component in self.gravity):
             raise InputError(f'recipe "{self.name}": gravity = {self.gravity}; finite numbers are expected')
         for kind in ("loops", "plane", "contact", "shape"):

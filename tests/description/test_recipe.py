@@ -98,6 +98,8 @@ sweeps = { paper_jacobi = 50 }
         (f"table = 1{'0' * 5000}", "TOML"),
         (f"table = {'[' * 5000}{']' * 5000}", "lists in lists"),
         ("table = nan", "table = nan"),
+        ("ground = nan", "ground = nan"),
+        ("ground = 100.1", "ground = 100.1"),
         ("table = true", "table = True"),
         ("tip = 3", "tip"),
         ("tip = [3]", "tip"),
