@@ -34,7 +34,7 @@ import numpy.typing as npt
 import pinocchio
 
 from diffpbd.codegen.description.base import FLOATING
-from diffpbd.codegen.description.document import UNSUPPORTED_TYPES, read_document
+from diffpbd.codegen.description.document import read_document
 from diffpbd.codegen.description.recipe import default_recipe, with_options
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.description.source import SourceError, parse
@@ -43,6 +43,7 @@ from diffpbd.codegen.emit.c_writer import kernel
 from diffpbd.codegen.graph.floating import graphs_of
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build
+from diffpbd.runtime.base.joint_types import AT_ROOT
 
 PACKAGE = "example-robot-data"
 TABLE = Path(__file__).with_name("survey.csv")
@@ -133,7 +134,7 @@ def welds(content: bytes) -> tuple[str, ...]:
         document = read_document(parse(content))
     except SourceError:
         return ()
-    return tuple(joint.name for joint in document.joints if joint.type in UNSUPPORTED_TYPES)
+    return tuple(joint.name for joint in document.joints if joint.type in AT_ROOT)
 
 
 def difference(file: Path, robot: Robot, torque: ca.Function, alpha: Sequence[float]) -> float:

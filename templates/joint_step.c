@@ -354,8 +354,8 @@ HIDDEN int ON_PATH(vjp_trajectory)(int steps, const double *const *in, double *c
 
 #include "step_functions.h"
 
-#if ALPHA_JACOBIAN && DEEP && SLOPES && !defined(FOR_V3)
-int ROBOT(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
+#if ALPHA_JACOBIAN && DEEP && SLOPES
+HIDDEN int ON_PATH(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
   double *p_next = w->bar, *pd_next = p_next + N, *shares = w->rows, *own = shares + SHARES, *slopes = own + 2 * NM;
   const int status = linearised(in, w);

@@ -96,7 +96,8 @@ def add_joint_step(
             operations=operations, work=work, graph=name in graphs,
             status=(1, 2, 11) if composed else (1, 2),
         )  # fmt: skip
-    dispatched = [f for f in emission.functions if f.name in declared and f.name != "jac_alpha_joint_step"]
+    portable = () if kernels.slopes else ("jac_alpha_joint_step",)
+    dispatched = [f for f in emission.functions if f.name in declared and f.name not in portable]
     emission.dispatched += dispatched
     emission.copy("joint_step.c")
     along_tree = ("tree_jacobian.h", *(("tree_parameters.h",) if kernels.slopes else ()))

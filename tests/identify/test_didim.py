@@ -159,6 +159,6 @@ def test_the_command(robot: Robot, reference: Callable[[int], str], tmp_path: Pa
         "friction.viscous.j0" in json.loads(out.read_text())["parameters"]
         and "the controller of --gains" in done.output
     )
-    for wrong in ("stiff", ""):
+    for wrong, said in (("stiff", "expected KP:KD or JOINT=KP:KD"), ("", "found an empty string")):
         done = CliRunner().invoke(cli, [*words, "--reference", reference(1), "--gains", wrong])
-        assert done.exit_code != 0 and "expected KP:KD or JOINT=KP:KD" in done.output
+        assert done.exit_code == 2 and "--gains" in done.output and said in done.output

@@ -187,7 +187,10 @@ def test_the_command(
     fails = tmp_path / "none.npz"
     for extra, words_ in (
         (["--unknown-torque", "shoulder", "--fit", "friction", "--form", "simultaneous"], "act as a torque on a joint"),
-        (["--unknown-torque", "all", "--form", "shooting"], "--unknown-torque is an option of --form simultaneous"),
+        (
+            ["--unknown-torque", "all", "--form", "shooting"],
+            "is an option of --form simultaneous, found --form shooting",
+        ),
         (["--fit", "friction"], "--torques-out is an option of --form simultaneous"),
         (["--form", "simultaneous"], "--fit: expected what to fit"),
         (["--form", "simultaneous", "--fit", "friction", "--torque-sigma", "1"], "expected --unknown-torque beside it"),

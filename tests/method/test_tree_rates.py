@@ -43,7 +43,7 @@ def test_rates_along_the_tree_are_the_dense_ones(
     arrays: dict[str, Any] = {"h": 0.01, "friction": np.tile(FRICTION, n), "effort": 50 * rng.normal(size=n)}
     inertia, motion = rng.normal(size=(n, 10)), rng.normal(size=(n, 6))
     for i, parent in enumerate(tree_of(robot).parents):
-        root, slide = parent < 0, robot.joints[i].type.value == "prismatic"
+        root, slide = parent < 0, robot.joints[i].type.slides
         motion[i, 3:] *= not slide
         motion[i, :3] *= slide or not root
         first, m = rng.normal(size=3), rng.uniform(0.1, 2)  # at most what m and the second moments below allow

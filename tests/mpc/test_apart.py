@@ -179,7 +179,7 @@ def test_the_command_keeps_what_it_is_asked_for(fenced: Path, tmp_path: Path) ->
     words = ("mpc", str(fenced), *goal, "--horizon", str(STEPS), "--out", str(tmp_path / "run.csv"))
     for more, code, text in (
         ((), 1, "straight way to the goal cannot be reached: lower and base are"),
-        (("--goal", str(START.tolist()), "--clearance-hard"), 1, "expected --clearance M"),
+        (("--goal", str(START.tolist()), "--clearance-hard"), 2, "expected --clearance M"),
         (("--clearance", str(LEAST), "--clearance-hard"), 0, "solved"),
     ):
         found = CliRunner().invoke(cli, [*words, *more])

@@ -10,7 +10,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from diffpbd.codegen.description.recipe import AVERAGING, Recipe
+from diffpbd.codegen.description.recipe import Recipe
+from diffpbd.codegen.description.recipe_options import AVERAGING
 from diffpbd.codegen.description.robot import IDENTITY, Inertial, Joint, Link, Robot, Tip
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build
