@@ -184,7 +184,7 @@ def test_simulated_transport_needs_no_ros_and_replays(arm_robot: Robot, tmp_path
     pytest.importorskip("pinocchio")
     line = [*CLI, "run", str(shutil.copytree(arm_robot.folder, tmp_path / "mine"))]  # the folder's name is the user's
     env = {name: value for name, value in os.environ.items() if not name.startswith("ROS_")} | {"TERM": "xterm"}
-    options = [*IMPEDANCE, "--transport", "simulated", "--duration", "0.5", "--log", "run.bag"]
+    options = [*IMPEDANCE, "--transport", "simulated", "--duration", "1", "--log", "run.bag"]
     options += ["--plot", "run.png"]
     with terminal() as screen:
         done = subprocess.run(
