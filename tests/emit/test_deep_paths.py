@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.scale import chain
 from support.robots import generated
 
+from benchmarks.scale import chain
 from diffpbd.runtime import load
 from diffpbd.runtime.folder.compiler import compile_library
 from diffpbd.runtime.folder.library import PORTABLE
