@@ -20,13 +20,13 @@ generate: ## Derive, emit and compile ROBOT (a shipped name, a URDF or MJCF file
 	@$(BIN)/diffpbd generate '$(ROBOT)' --out 'generated/$(basename $(notdir $(ROBOT)))' $(OPTS)
 
 # One thread of BLAS a process: small matrices are no faster with more, and two processes' threads wait for each other (50 times the time).
-# First what computes, a process a core; then, with nothing beside it, what needs real time: it mostly waits. 5: OPTS chose no test of this part.
+# First what computes, a process a core; then alone, in one process, what needs real time. 5: OPTS chose no test of this part.
 # SymPy remembers 1000 results by default; with more, a derivation takes a seventh less.
 test: ## The test suite with reduced counts, about 10 minutes on two cores
 	@$(SETUP) test
 	@export OPENBLAS_NUM_THREADS=1 SYMPY_CACHE_SIZE=20000; \
 	  $(BIN)/pytest -m 'not real_time' -n 2 --dist loadgroup --no-loadscope-reorder $(OPTS); computed=$$?; \
-	  $(BIN)/pytest -m real_time -n 2 --dist loadgroup --no-loadscope-reorder $(OPTS); timed=$$?; \
+	  $(BIN)/pytest -m real_time $(OPTS); timed=$$?; \
 	  [ $$computed = 5 ] && computed=0; [ $$timed = 5 ] && timed=0; [ $$computed = 0 ] && [ $$timed = 0 ]
 
 soak: ## The test suite with the long counts

@@ -60,8 +60,7 @@ REAL_TIME = (
     Path("tests", "ros2", "test_processes.py"),
     Path("tests", "base", "test_live.py"),
 )  # fmt: skip
-"""What needs real time: `make test` runs it after everything else, by the mark `real_time`: Baxter's in one process, the others
-in a second one. Both mostly wait; nothing else runs on the machine then."""
+"""What needs real time: `make test` runs it alone on the machine, after everything else, by the mark `real_time`."""
 ANSWERING = (Path("tests", "franka"),)
 """In lock-step, but with a driver that gives a robot up after a second: beside others, excused where the machine slept."""
 ANSWER_LATE = 0.3  # s
@@ -103,8 +102,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: turn(item.path.relative_to(ROOT)))
     for item in items:
         file = item.path.relative_to(ROOT)
-        alone = "baxter in real time" if file.parent.name == "baxter" else "others in real time"
-        item.add_marker(pytest.mark.xdist_group(alone if among(file, REAL_TIME) else str(file)))
+        item.add_marker(pytest.mark.xdist_group("real time" if among(file, REAL_TIME) else str(file)))
         if among(file, REAL_TIME):
             item.add_marker(pytest.mark.real_time)
     soak, thorough = (config.getoption(name) for name in ("--soak", "--thorough"))
