@@ -68,7 +68,7 @@ typedef struct { /* matrices by columns */
   double energy[SIDED ? 5 : 1]; /* kinetic at the start, of gravity and of springs at both ends */
   double depth[CONES + 1]; /* of limits and contacts at the start */
   double moved[TOUCHES * LINE + 1]; /* rates of contacts by the columns of impulses, and by what changes without them */
-  double before[2 * IMPULSES + 1]; /* impulses of the last step's pose stage and their change, see `foresee` */
+  double before[2 * IMPULSES + 1]; /* impulses of the last step's pose stage and their change, see `extrapolate` */
   double more[IMPULSES + 1], more_before[2 * IMPULSES + 1]; /* by how much those of its rate stage were more */
   double off_before[2 * N]; /* the same of its first guess */
   double shift[BOUNCING ? 2 * CONTACTS : 1]; /* see rebounds.h */
@@ -187,7 +187,7 @@ static int advance_from(const double *p, const double *pd, const double *u, cons
   if (off == 0 && openness(w->gap) > C_OPEN) status = 12;
   memcpy(w->guess, p_next, N * sizeof(double));
 #if SIDED
-  status = solve_onward(p, pd, u, kick, h, alpha, status, off, p_next, pd_next, w);
+  status = solve_next(p, pd, u, kick, h, alpha, status, off, p_next, pd_next, w);
 #else
   if (status != 12) status = solve_free(p, pd, u, kick, h, alpha, off, p_next, pd_next, w);
 #endif

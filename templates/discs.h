@@ -39,7 +39,7 @@ static void add_discs(int k, const double *impulse, double normal, const double 
   }
 }
 
-/* Impulses against turning of a contact that is far, in their place; 0: it is not. */
+/* Impulses against turning of a distant contact, evaluated explicitly; 0: it is not distant. */
 static int far_discs(int k, double *impulse, const double *rate, const double *h, const double *law, const double *rho, Work *w) {
   int kind, far = 1;
   for (kind = 0; kind < 2; kind++) {
@@ -58,7 +58,7 @@ static int far_discs(int k, double *impulse, const double *rate, const double *h
   return far;
 }
 
-/* Whether impulses against turning lie outside their discs. */
+/* Whether an impulse against turning lies outside its disc. */
 static int turned_wrongly(int k, const double *impulse, double small) {
   const double most = impulse[0] + small;
   int kind, q, wrong = 0;
