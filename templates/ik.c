@@ -39,7 +39,7 @@ enum { POSITION_CLOSE, ROTATION_CLOSE, STARTS, FIRST_START, STEPS, MARGIN, OPTIO
 #define SURE 1e-9  /* m: added to it in the test of the result, for rounding */
 enum { LEAST, ASKED }; /* keep_apart */
 
-#define INFO (4 + (DISTANCES > 0)) /* errors of position [m] and rotation [rad], index of p's start, steps of all starts, least distance [m] */
+#define INFO (4 + (DISTANCES > 0)) /* errors of position [m] and rotation [rad], start index of p, steps in total, least distance [m] */
 
 typedef struct {
   const double *numbers, *position, *fixed;

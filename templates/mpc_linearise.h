@@ -145,7 +145,7 @@ static void node_cost(const Call *a, Problem *o, int k) {
   if (o->tip) tip_cost(a, o, s, k, x);
 }
 
-/* Steps from `count` nodes of the iterate from k on: ends to x (XP each), blocks of the Jacobians to `blocks` unless null; 0 if one fails. */
+/* Steps from `count` nodes of the iterate, first k: ends to x (XP each), Jacobians to `blocks` unless null; 0 if one fails. */
 static int steps_from(const Call *a, int k, int count, double *x, double *blocks) {
   enum { S = STAGE_BLOCKS };
   static const int in_size[] = { NP, N, N, 0, 0}, out_size[] = { XP, XP, S, S, S, S, S, S};
