@@ -15,7 +15,7 @@ __all__ = ["Embedded"]
 
 GUESS, SHIFTED, COLD = 0.0, 1.0, 2.0
 PROGRAM_ITERATIONS = 30
-"""Interior-point iterations of one program; 5 to 12 are usual."""
+"""Rounds of one program: of the active set, usually 2 or 3, or where it gave up of the interior point, usually 5 to 12."""
 TICK_ITERATIONS = 15
 """The same where a tick has one program: what bounds its longest time (0.1 ms each on Baxter's arm at 20 steps)."""
 NEAR_ITERATIONS = 25

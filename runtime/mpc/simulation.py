@@ -39,8 +39,8 @@ class ClosedLoop:
     that acts from it on (ticks + 1, n).
 
     `seconds` (ticks,) of each tick, `solver` (ticks,) of the embedded solver's code in it, `iterations` (ticks,) of its
-    interior point; `disturbance` (ticks, n) [N·m] the estimate of each tick; `rms` [rad] (n,) of q about its
-    reference; `violation` [rad or rad/s] of the limits.
+    programs, that is rounds of the active set or, where it gave up, of the interior point; `disturbance` (ticks, n) [N·m] the
+    estimate of each tick; `rms` [rad] (n,) of q about its reference; `violation` [rad or rad/s] of the limits.
     """
 
     h: float
