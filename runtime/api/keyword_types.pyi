@@ -5,6 +5,7 @@ from typing import TypedDict
 
 import numpy.typing as npt
 
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.mpc.options import Backend
 
 class GenerateOptions(TypedDict, total=False):
@@ -109,6 +110,20 @@ class ApproachHow(TypedDict, total=False):
     profile: str
     acceleration: float | None
     jerk: float | None
+
+class IkHow(TypedDict, total=False):
+    frame: str | None
+    position: npt.ArrayLike | None
+    rotation: npt.ArrayLike | None
+    rpy: npt.ArrayLike | None
+    q0: npt.ArrayLike | None
+    starts: int
+    held: Sequence[str] | None
+    clearance: float | None
+    margin: float
+    weights: npt.ArrayLike
+    obstacles: Mapping[str, npt.ArrayLike]
+    accept: Callable[[FloatArray], bool] | None
 
 class MpcHow(TypedDict, total=False):
     backend: Backend

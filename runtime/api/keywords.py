@@ -31,6 +31,7 @@ KEYWORDS: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]]] = Mappi
     "TorqueHow": (("runtime.torques.settings:Settings",), {}),
     "ExciteHow": (("runtime.excite.excitation:Wishes",), {"acceleration": "npt.ArrayLike | None"}),
     "ApproachHow": (("runtime.mpc.profile:Approach",), {}),
+    "IkHow": (("runtime.model.inverse_kinematics:Sought",), {}),
     "MpcHow": (("runtime.mpc.options:MpcOptions",), {}),
 })  # fmt: skip
 """By the name of the type: the dataclasses whose fields are keywords, and types of those that Python takes otherwise, or
@@ -61,7 +62,7 @@ def stub() -> str:
     lines = [
         '"""Keywords of what Python calls. Made by `python -m diffpbd.runtime.api.keywords`. Do not edit."""\n',
         "from collections.abc import Callable, Mapping, Sequence\nfrom typing import TypedDict\n\nimport numpy.typing as npt\n",
-        "from diffpbd.runtime.mpc.options import Backend",
+        "from diffpbd.runtime.base.arrays import FloatArray\nfrom diffpbd.runtime.mpc.options import Backend",
     ]
     for name in KEYWORDS:
         lines += [

@@ -13,13 +13,13 @@ import pytest
 import diffpbd
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.runtime.api.keywords import TYPES, keywords, stub
-from diffpbd.runtime.api.kinematics import IkOptions
 from diffpbd.runtime.base.options import options_of
 from diffpbd.runtime.cli import COMMANDS, cli
 from diffpbd.runtime.commands.check import READ
 from diffpbd.runtime.excite import excitation
 from diffpbd.runtime.identify import settings as identify
 from diffpbd.runtime.logs.mending import Mending
+from diffpbd.runtime.model.inverse_kinematics import Sought
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.profile import Approach
 from diffpbd.runtime.torques import settings as torques
@@ -80,7 +80,7 @@ JOBS = (
         "simulate", (diffpbd.simulate,), "", (),
         {"columns", "integrator", "maximal", "rate", "solver", "torque"}, {"controller"},
     ),
-    Job("ik", (diffpbd.ik, IkOptions), "", (), {"rpy"}, {"accept", "margin", "obstacles", "strict", "weights"}),
+    Job("ik", (diffpbd.ik,), "IkHow", (Sought,), python={"accept", "obstacles", "strict", "weights"}),
 )  # fmt: skip
 ALONE = {
     "export-acados": "writes Python", "info": "robot.manifest, and print(robot)", "eval": "robot.function(name)(...)",
