@@ -8,6 +8,7 @@ duration and constraints, `Excitation` holds the sampled `Motion` and the condit
 """
 
 from diffpbd.runtime.excite.envelope import Envelope, Motion
-from diffpbd.runtime.excite.excitation import Excitation, Wishes, excite
+from diffpbd.runtime.excite.excitation import Excitation, excite
+from diffpbd.runtime.excite.wishes import Wishes
 
 __all__ = ["Envelope", "Excitation", "Motion", "Wishes", "excite"]

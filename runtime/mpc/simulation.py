@@ -10,7 +10,7 @@ import numpy as np
 
 from diffpbd.runtime.base import options
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.base.fitting import expect
 from diffpbd.runtime.base.live import Loop
 from diffpbd.runtime.base.options import option
@@ -23,8 +23,9 @@ from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import Status, finite_array
 from diffpbd.runtime.mpc.reference import Reference
+from diffpbd.runtime.simulate.simulation import step_count
 
-__all__ = ["ClosedLoop", "Plant", "run_closed_loop"]
+__all__ = ["MAX_TICKS", "ClosedLoop", "Plant", "run_closed_loop"]
 
 SETTLING = 1.0
 """[s] Default time after a goal is reached."""
@@ -104,9 +105,7 @@ def run_closed_loop(
     """
     problem, plant = mpc.problem, plant or Plant()
     robot, h, N = problem.robot, problem.h, problem.horizon
-    count = round(duration / h)
-    if not 1 <= count <= MAX_TICKS:
-        raise InputError(f"MPC: {duration:g} s in steps of {h:g} s are {count:.8g} ticks; expected 1 to {MAX_TICKS}.")
+    count = step_count(duration, h, MAX_TICKS)
     nodes: FloatArray = h * (np.arange(N + 1, dtype=np.float64) + mpc.delay)
     step = robot.function("joint_step")
     q, dq, tau = (np.zeros((count + 1, size)) for size in (robot.n_p, robot.n, robot.n))
