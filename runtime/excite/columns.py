@@ -17,8 +17,8 @@ IntArray: TypeAlias = npt.NDArray[np.intp]
 RANDOM_STATES = 400
 """[1] Random states for finding independent columns: several times more rows than any arm has parameters."""
 RANK = 1e-8
-"""[1] Relative residual of a column after projection on those before it, below which it depends on them; and length of a column,
-relative to the longest, below which it is zero."""
+"""[1] Relative residual of a column after projection on those before it, below which it depends on them; and length of a
+column, relative to the longest, below which it is zero."""
 
 
 def base_columns(robot: Robot, envelope: Envelope) -> IntArray:

@@ -35,10 +35,10 @@ STARTS, SCOUT = 5, 45
 SEARCH = 60
 """[1] Most iterations of each search from the best of them, one per power; later ones change κ by a percent."""
 POWERS = (5.0, 10.0, 25.0, 60.0)
-"""[1] κ is approximated by the product of the power means of the singular values and of their inverses, with these powers in turn:
-at an optimum many singular values coincide with an extreme one, and κ itself is not differentiable."""
+"""[1] κ is approximated by the product of the power means of the singular values and of their inverses, with these powers
+in turn: at an optimum many singular values coincide with an extreme one, and κ itself is not differentiable."""
 TELL = 10
-"""[1] Iterations from one line of progress to the next."""
+"""[1] Iterations between two lines of progress."""
 STEP = 1e-5
 """[rad, rad/s, … or m] Step of the central differences of the regressor: its error is that squared."""
 SHRINK = 0.99
@@ -51,8 +51,8 @@ FIRST = 0.5
 
 @dataclass(frozen=True)
 class Excitation:
-    """The sampled motion; condition numbers of the base regressor before and after the search; `whole`, that of all columns over
-    the directions that they determine, independent of the choice of base columns."""
+    """The sampled motion; condition numbers of the base regressor before and after the search; `whole`, that of all
+    columns over the directions that they determine, independent of the choice of base columns."""
 
     motion: Motion
     before: float
@@ -196,7 +196,8 @@ class _Search:
         return float(-np.log(singular).mean() if self.logdet else np.log(singular[0] / singular[-1]))
 
     def _smooth(self, singular: FloatArray) -> tuple[float, FloatArray]:
-        """The smooth objective and its derivatives by singular values: the criterion, or log κ by power means (an upper bound)."""
+        """The smooth objective and its derivatives by singular values: the criterion, or log κ by power means (an upper
+        bound)."""
         if self.logdet:
             return float(-np.log(singular).mean()), -1.0 / (singular * len(singular))
         large, small = (singular / singular[0]) ** self.power, (singular[-1] / singular) ** self.power

@@ -49,7 +49,8 @@ def begin(folder: Path, library: str) -> bool:
 
 
 def complete(folder: Path, library: str, progress: Callable[[str], None] | None = None, *, wait: bool = True) -> bool:
-    """Compile in full now; with `wait`, wait for a process that already does. Returns whether this one did. Raises DiffpbdError."""
+    """Compile in full now; with `wait`, wait for a process that already does. Returns whether this one did. Raises
+    DiffpbdError."""
     mark = quick_mark(folder / library)
     with _alone(mark, wait=wait) as alone:
         if not alone:

@@ -1,8 +1,8 @@
 """Checks of a generated folder before any of its code runs: write permissions, and hashes of its files.
 
 Sources are compared with the manifest. The compiled library is not in the manifest, because it may be compiled anywhere: its
-hash is written beside it after compiling. That detects a truncated, mixed-up or replaced library. It is not a signature: whoever
-can write into the folder can write both.
+hash is written beside it after compiling. That detects a truncated, mixed-up or replaced library. It is not a signature:
+whoever can write into the folder can write both.
 """
 
 from __future__ import annotations

@@ -31,11 +31,12 @@ PATIENCE = 1.0
 
 
 class Library:
-    """Symbols of one robot's library. Calls release the interpreter lock, except those of `Fixed`; callers provide work arrays."""
+    """Symbols of one robot's library. Calls release the interpreter lock, except those of `Fixed`; callers provide work
+    arrays."""
 
     def __init__(self, folder: Path, manifest: Manifest, *, fresh: bool = False) -> None:
-        """Open `<folder>/<library>` and refuse one that was not compiled from the manifest's sources; `fresh`: reload it even if
-        this process has opened an older file of that name."""
+        """Open `<folder>/<library>` and refuse one that was not compiled from the manifest's sources; `fresh`: reload it
+        even if this process has opened an older file of that name."""
         verify_sources(folder, manifest)
         self.path = folder / manifest.library
         self._manifest = manifest

@@ -101,8 +101,8 @@ def family(function: str) -> str:
 
 
 def families(function: str) -> tuple[str, ...]:
-    """The names under which a function may be listed as left out: a variant's own with `step` for `rollout_step`, without a prefix
-    of derivatives; then without the variant, and its family."""
+    """The names under which a function may be listed as left out: a variant's own with `step` for `rollout_step`, without
+    a prefix of derivatives; then without the variant, and its family."""
     of = family(function)
     if not of:
         return (function,)
@@ -188,7 +188,8 @@ class Joint:
 
 @dataclass(frozen=True)
 class Link:
-    """A moving link; `merged` names the links of the description rigidly attached to it, which its mass, com and inertia include.
+    """A moving link; `merged` names the links of the description rigidly attached to it, which its mass, com and inertia
+    include.
 
     Mass in kg, `com` [m] (3) and `inertia` [kg·m²] (xx, xy, xz, yy, yz, zz) about it, in link axes.
     """

@@ -52,8 +52,8 @@ PROBES = 7
 
 
 def obstacles(robot: Robot, **given: npt.ArrayLike) -> dict[str, FloatArray]:
-    """Arguments of `clearance` and related functions: `spheres`, `capsules`, `boxes`, `planes`, a row each, padded to the number that
-    the robot was generated with by distant ones.
+    """Arguments of `clearance` and related functions: `spheres`, `capsules`, `boxes`, `planes`, a row each, padded to the
+    number that the robot was generated with by distant ones.
 
     Rows are centre (3) and radius; both ends (3, 3) and radius; centre (3), quaternion wxyz (4), sides (3); normal (3), height.
     """

@@ -1,10 +1,10 @@
 """Motions and torques of robots with closed loops or joints without a motor: kinematics and a projection of torques.
 
 With closed loops the tree's torques τ, the motors' u and the loop forces f satisfy τ = S u + Aᵀ f. The unknown loop forces are
-eliminated with N, an orthonormal basis of the null space of A: Nᵀ S u = Nᵀ τ. Solved for u this is W τ with W = (Nᵀ S)⁺ Nᵀ, in the
-units of every motor and independent of the choice of N, so it is smooth along a motion. As many motors as freedoms: u = W τ. More
-motors: only (Nᵀ S)⁺ Nᵀ S u is observable. Fewer: joints without a motor, whose torque is known to be zero, replace the missing
-ones.
+eliminated with N, an orthonormal basis of the null space of A: Nᵀ S u = Nᵀ τ. Solved for u this is W τ with W = (Nᵀ S)⁺
+Nᵀ, in the units of every motor and independent of the choice of N, so it is smooth along a motion. As many motors as
+freedoms: u = W τ. More motors: only (Nᵀ S)⁺ Nᵀ S u is observable. Fewer: joints without a motor, whose torque is known to
+be zero, replace the missing ones.
 """
 
 from __future__ import annotations
@@ -116,7 +116,8 @@ class Closed:
         return found
 
     def rows(self, N: FloatArray) -> npt.NDArray[np.bool_]:
-        """The joints (n,) whose torques are identifiable: all with a motor, and those passive ones that replace missing motors."""
+        """The joints (n,) whose torques are identifiable: all with a motor, and those passive ones that replace missing
+        motors."""
         chosen: npt.NDArray[np.bool_] = self.motors
         lack = self.mobility - int(self.motors.sum())
         if lack <= 0:

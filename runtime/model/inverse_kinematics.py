@@ -121,8 +121,8 @@ class Sought:
 class Ik:
     """A position `q` (n_p,) for a frame's goal: `reached`, or the nearest that was found, with its errors.
 
-    `position_miss` [m] and `rotation_miss` [rad] are 0 if not part of the goal. `start` is the index of the start that led to it
-    (0: q0), `starts` were tried, in `steps` Gauss-Newton steps altogether.
+    `position_miss` [m] and `rotation_miss` [rad] are 0 if not part of the goal. `start` is the index of the start that
+    led to it (0: q0), `starts` were tried, in `steps` Gauss-Newton steps altogether.
     """
 
     q: FloatArray

@@ -1,5 +1,5 @@
-"""Steps of fourth and sixth order with exact derivatives: compiled if `generate --functions` names them, else composed here from
-the robot's compiled steps and rollouts.
+"""Steps of fourth and sixth order with exact derivatives: compiled if `generate --functions` names them, else composed
+here from the robot's compiled steps and rollouts.
 
 Each is a weighted sum of chains of steps over fractions of h from the same state; its Jacobian is that sum of the chains'.
 Torques are constant during a step. Dissipative forces are refused: see `refuse_friction`. Compiled steps only go forwards in

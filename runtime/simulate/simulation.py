@@ -218,7 +218,7 @@ def step_count(duration: float, h: float, most: int = MAX_STEPS) -> int:
     if h > duration * (1.0 + TIME_ROUNDING):
         raise InputError(f"{arg.h}: expected a step within the duration of {duration:g} s, found {h:g} s.")
     steps = duration / h
-    if steps > most:  # maybe infinite
+    if steps > most:  # may be infinite
         raise InputError(
             f"{arg.duration}: {duration:g} s in steps of {h:g} s: expected at most {most} steps, found {steps:g}."
         )

@@ -72,8 +72,8 @@ class Estimate:
         return self.u + self.offset
 
     def measured(self, tau: FloatArray) -> FloatArray:
-        """Recorded torques (steps + 1 or + 2, n) for comparison with `reading` (steps, n): the mean over each step, or the value
-        at the node."""
+        """Recorded torques (steps + 1 or + 2, n) for comparison with `reading` (steps, n): the mean over each step, or
+        the value at the node."""
         return np.asarray(0.5 * (tau[:-1] + tau[1:]) if self.held else tau[1:-1], dtype=np.float64)
 
 
