@@ -72,7 +72,8 @@ def test_refusals(
         "urdf": find_recipe("double_pendulum").urdf, "run": diffpbd.simulate(robot, duration=0.5), "twin": load(twin_folder),
     }  # fmt: skip
     found: list[str] = []
-    for mark, lines in groupby(shown.read_text(encoding="utf-8").splitlines(), lambda line: line.split(" ")[0]):
+    written = shown.read_text(encoding="utf-8").splitlines()
+    for mark, lines in groupby(written, lambda line: not line.startswith(" ") and line.split(" ")[0]):
         block = list(lines)
         if mark in (":", "#", ""):
             found += block

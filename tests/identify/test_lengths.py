@@ -89,6 +89,12 @@ def test_one_encoder_more_than_freedoms_is_enough_and_no_less() -> None:
     assert any("j2, without an encoder, follow from the loops" in note for note in found.notes)
 
 
+def test_a_start_from_which_nothing_closes_is_refused() -> None:
+    far = {"loop.origin.four_bar.child.x": 5.0}
+    with pytest.raises(InputError, match=r"at the start Sample \d+: no pose near what was read closes the loops"):
+        identify(case("four_bar").robot, [recorded("four_bar", 0.0)], ["loop.origin.four_bar.parent.x"], start=far)
+
+
 def test_what_no_angle_tells_is_named() -> None:
     robot = case("four_bar").robot
     samples = recorded("four_bar", 1e-4)
