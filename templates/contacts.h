@@ -195,10 +195,10 @@ static double add_contacts(Stage *s, const double *x, double *impulse, double *F
       }
 #endif
     }
-    if (!s->sorted || far) {
+    if (!s->classified || far) {
       s->far[SIDES + k] = touch_far(s, k, law, rho, impulse + first, w);
       if (!s->far[SIDES + k]) s->columns = 0;
-      s->nearer |= s->sorted && !s->far[SIDES + k];
+      s->approached |= s->classified && !s->far[SIDES + k];
     }
     far = s->far[SIDES + k];
 #if ROUGH_ANY
@@ -245,7 +245,7 @@ static void touch_moved(const Stage *s, int size, Work *w) {
 
 /* x and G of a contact where impulses change by z (0: nothing changes) and coordinates with them, its rates and gap linearly; `full`
  * has its impulses. Returns the square of its row. */
-static double touch_ahead(const Stage *s, int k, const double *impulse, const double *z, int columns, const double *full, Work *w) {
+static double predict_touch(const Stage *s, int k, const double *impulse, const double *z, int columns, const double *full, Work *w) {
   const int first = touch_row[k], size = touch_size(k);
   double law[LAW], row[WIDE], rate[WIDE] = {0.0}, pushed[WIDE] = {0.0}, gap = w->gaps[k], sum = 0.0;
   int r;

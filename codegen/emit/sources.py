@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Container, Iterable, Sequence
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,6 +59,20 @@ class Emission:
         path = f"src/{name}"
         banner = dataclasses.replace(self.banner, text=f"{self.robot}: {path}")
         self.files[path] = render("plain", banner=banner, text=plain(name), source=name.endswith(".c"))
+
+    def join(self, path: str, name: str, made: Mapping[str, str]) -> None:
+        """Plain text of `templates/` with what it includes in its place, below a banner: one file for a compiler that knows no
+        others. `made` has included texts that are not in `templates/`, or are others here."""
+
+        def text(included: re.Match[str]) -> str:
+            inner = included[1]
+            return made[inner] if inner in made else joined(plain(inner))
+
+        def joined(outer: str) -> str:
+            return re.sub(r'^#include "([\w.]+)"\n', text, outer, flags=re.M)
+
+        banner = dataclasses.replace(self.banner, text=f"{self.robot}: {path}")
+        self.files[path] = render("plain", banner=banner, text=joined(plain(name)), source=False)
 
     def declare(
         self,

@@ -40,8 +40,7 @@ Words = Mapping[str, Any]
 @dataclass(frozen=True)
 class Kind:
     """An arm that `diffpbd run` can drive. `own` are the options that not every arm has, and `options` declares those of them
-    that `diffpbd run` has for its sake; `expect` refuses options, given those that were told on the command line, and may fill
-    in what the environment says.
+    that `diffpbd run` has for its sake; `expect` refuses options, and may fill in what the environment says.
 
     `gains` are stiffness [N·m/rad] and damping [N·m·s/rad] by joint where no option says them; `rate` [Hz] of the ticks,
     where a law needs no longer than that. `suppresses`: the arm's own gravity compensation can be told to stay away.
@@ -50,9 +49,9 @@ class Kind:
     title: str
     own: tuple[str, ...]
     meant: Callable[[Robot, Words], bool]
-    expect: Callable[[dict[str, Any], Collection[str]], None]
     attach: Callable[[Robot, Configuration, Words], AbstractContextManager[Attached]]
     gains: Callable[[Robot, FloatArray], tuple[FloatArray, FloatArray]]
+    expect: Callable[[dict[str, Any]], None] = lambda options: None
     rate: float = 250.0
     suppresses: bool = True
     options: Callable[[Any], Any] = lambda function: function

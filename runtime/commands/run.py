@@ -85,10 +85,7 @@ class _Approach(Approach):
 @click.option("--log", metavar="OUT", help="OUT.bag (everything) or OUT.csv (ticks).")
 @click.option("--overwrite", is_flag=True, help="--log may replace a file that is there.")
 @click.option(
-    "--gravity",
-    type=click.Choice(["robot", "model"]),
-    default="robot",
-    help="Who compensates gravity; required with --ros2.",
+    "--gravity", type=click.Choice(["robot", "model"]), help="Who compensates gravity (robot); required with --ros2."
 )
 @click.option("--without-spring", is_flag=True, help="With --gravity model: the arm needs no S1 spring term.")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
@@ -173,7 +170,7 @@ def command(robot: str, words: FollowWords, **options: Any) -> None:
         raise click.UsageError(
             f"--{name.replace('_', '-')} is for {title}; {generated.name} is driven as {kind.title}."
         )
-    kind.expect(options, told)
+    kind.expect(options)
     configuration = configured(generated, options, words)
     with kind.attach(generated, configuration, options) as attached:
         attached.configuration.check_goals(generated)

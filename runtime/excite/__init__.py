@@ -8,6 +8,7 @@ long it lasts and what it must keep, `Excitation` holds the sampled `Motion` and
 """
 
 from diffpbd.runtime.excite.envelope import Envelope, Motion
-from diffpbd.runtime.excite.excitation import Excitation, Wishes, excite
+from diffpbd.runtime.excite.excitation import Excitation, excite
+from diffpbd.runtime.excite.wishes import Wishes
 
 __all__ = ["Envelope", "Excitation", "Motion", "Wishes", "excite"]

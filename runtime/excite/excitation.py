@@ -20,17 +20,14 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.base.live import Share
-from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.excite.columns import IntArray, base_columns
 from diffpbd.runtime.excite.envelope import Envelope, Motion
 from diffpbd.runtime.excite.fourier import Fourier
-from diffpbd.runtime.model.clearance import KEPT, distance_option
+from diffpbd.runtime.excite.wishes import CRITERIA, Wishes, accelerations
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["Excitation", "Wishes", "base_columns", "excite"]
+__all__ = ["Excitation", "base_columns", "excite"]
 
-SAMPLES_A_HARMONIC = 20
-"""[1] Least samples in a period of the highest harmonic in the file."""
 SEARCHED_A_HARMONIC = 12
 """[1] The same in the search: a peak between two of them is at most 3.5 % higher, and what comes out is checked densely."""
 STARTS, SCOUT = 5, 45
@@ -42,9 +39,6 @@ POWERS = (5.0, 10.0, 25.0, 60.0)
 at an optimum many singular values are the largest or the least, and κ itself has no derivative."""
 TELL = 10
 """[1] Iterations from one line of progress to the next."""
-HEIGHTS = (-100.0, 100.0)
-"""[m] Of a plane over the world's origin."""
-CRITERIA = ("condition", "log-det")
 STEP = 1e-5
 """[rad, rad/s, … or m] Step of the central differences of the regressor: its error is that squared."""
 SHRINK = 0.99
@@ -53,40 +47,6 @@ SHRINKS = 200
 """[1] Most such factors: an eighth of the amplitude is left, which is then no better than the start."""
 FIRST = 0.5
 """[1] Part of the free range that the first motion's start may take."""
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What is asked: `duration` [s], `harmonics`, `rate` [Hz] of the samples, least height of the tip [m] (None: any),
-    `margin`, the part of every limit that is left free, limits of `acceleration` (n,) [rad/s² or m/s²], the height [m] of a
-    `table` that the arm stays above, the `criterion`: the condition number, or log det of the information, the
-    `clearance` [m] of links from each other.
-    """
-
-    duration: float = option("Period of the motion (10).", 10.0, span=(0.1, 3600.0), unit="s", metavar="S")
-    harmonics: int = option("Of the base frequency 1/duration (5).", 5, span=(2, 50), metavar="N")
-    rate: float = option("Samples a second in the file (100).", 100.0, span=(1.0, 10000.0), unit="Hz", metavar="HZ")
-    least_height: float | None = option(
-        "Least height of the tip, along -gravity in the world frame.", None, flag="--min-tip-height", span=HEIGHTS, unit="m",
-        metavar="M",
-    )  # fmt: skip
-    margin: float = option("Margin to every limit, as a share of it (0.1).", 0.1, span=(0.0, 0.9), metavar="SHARE")
-    acceleration: FloatArray | None = None
-    table: float | None = option(
-        "A plane at this height that links' centres of mass and the tip stay above (default: over the recipe's table by what "
-        "`run` keeps).", None, span=HEIGHTS, unit="m", metavar="M",
-    )  # fmt: skip
-    criterion: str = option("See above.", CRITERIA[0], choices=CRITERIA)
-    clearance: float | None = distance_option(KEPT)
-
-    def __post_init__(self) -> None:
-        """Refuses what cannot be."""
-        expect(self)
-        if self.rate * self.duration < SAMPLES_A_HARMONIC * self.harmonics:
-            raise InputError(
-                f"{arg.rate}: {self.rate:g} Hz samples the highest harmonic ({self.harmonics / self.duration:g} Hz) too "
-                f"coarsely; expected at least {SAMPLES_A_HARMONIC * self.harmonics / self.duration:g} Hz."
-            )
 
 
 @dataclass(frozen=True)
@@ -112,7 +72,8 @@ def excite(
     if missing:
         why = robot.manifest.why_not(missing[0]) or "Generate it again."
         raise InputError(f"{robot.name} has no {', '.join(missing)}, which excitation needs. {why}")
-    envelope = Envelope.of(robot, wishes.margin, wishes.least_height, alpha, wishes.acceleration, wishes.table)
+    acceleration = accelerations(robot, wishes.acceleration)
+    envelope = Envelope.of(robot, wishes.margin, wishes.least_height, alpha, acceleration, wishes.table)
     envelope = replace(envelope, clearance=wishes.clearance)
     pose = envelope.best_pose()
     columns = base_columns(robot, envelope)

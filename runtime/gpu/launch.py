@@ -1,4 +1,4 @@
-"""Entries of a robot's .cu text and how they are called: the structs of templates/_device.jinja."""
+"""Entries of a robot's .cu text and how they are called: the structs of templates/gpu_device.cuh."""
 
 from __future__ import annotations
 

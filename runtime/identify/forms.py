@@ -103,7 +103,7 @@ def _along(
     """By a form that follows a trajectory."""
     _check_torques(robot, selection.names, train, settings)
     parameters = parameters_of(robot, selection.names, base, settings.form)
-    end = ALONG[settings.form](robot, motions(robot, train, settings.form), parameters, say, settings)
+    end = ALONG[settings.form](robot, motions(train, settings.form), parameters, say, settings)
     solved, torques = conclude(end), estimated(train, end)
     if torques:
         train = [with_estimate(s, t) if s.unread else s for s, t in zip(train, torques, strict=True)]

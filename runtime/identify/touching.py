@@ -88,7 +88,7 @@ def fit_touching(
 ) -> Identification:
     """Entries of contacts and planes, and plain ones beside them, of least mean square error of positions."""
     _check(robot, selection, [*train, *validate], settings)
-    runs = motions(robot, train, "shooting")
+    runs = motions(train, "shooting")
     parameters = _lowest(robot, runs, parameters_of(robot, selection.names, base, "shooting"))
     coordinates = Coordinates(robot, parameters)
     if coordinates.bodies:
@@ -105,7 +105,7 @@ def fit_touching(
     if validate:
         kept = Coordinates(robot, replace(parameters, start=solved.theta))
         kept.lower[:] = kept.upper[:] = solved.theta
-        held = _errors(robot, validate, _over(robot, motions(robot, validate, "shooting"), kept, solved.windows, say))
+        held = _errors(robot, validate, _over(robot, motions(validate, "shooting"), kept, solved.windows, say))
     notes = (
         *selection.notes, *found.notes, *_said(solved, runs[0].h),
         *(f"{s.name}: {note}" for s in (*train, *validate) for note in s.notes),

@@ -52,7 +52,7 @@ def examine(
     recording, spikes = examine_motion(recording)
     findings += spikes
     recording = _without_turns(recording, by_name, unwrap, notes)
-    recording = _split_at_jumps(recording, by_name, notes, findings)
+    recording = _split_at_jumps(recording, by_name, findings)
     rates = rates_of(recording)
     coarse = compare_sampling(recording)
     quick = {finding.joint for finding in coarse}  # slopes of their positions are off as their accelerations are
@@ -107,7 +107,7 @@ def _endless(joint: Joint) -> bool:
     return joint.endless
 
 
-def _split_at_jumps(r: Recording, facts: Mapping[str, Joint], notes: list[str], findings: list[Finding]) -> Recording:
+def _split_at_jumps(r: Recording, facts: Mapping[str, Joint], findings: list[Finding]) -> Recording:
     """Parts begin where a position jumps: what lies on both sides was not recorded in one go."""
     if len(r) < 3:
         return r

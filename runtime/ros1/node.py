@@ -44,12 +44,12 @@ class Node:
     `master` defaults to ROS_MASTER_URI; the address that others use for us to ROS_HOSTNAME or ROS_IP.
     """
 
-    def __init__(self, name: str, *, master: str | None = None, address: str | None = None) -> None:
+    def __init__(self, name: str, *, master: str | None = None) -> None:
         uri = master or os.environ.get("ROS_MASTER_URI") or DEFAULT_MASTER
         if urlparse(uri).scheme != "http":
             raise GraphError(f"ROS_MASTER_URI: expected http://HOST:PORT, found {uri!r}.")
         self.name = "/" + name.strip("/")
-        self.address = address or own_address(uri)
+        self.address = own_address(uri)
         bind = own_interface(self.address, uri)
         try:
             self._listener = socket.create_server((bind, 0))

@@ -22,7 +22,7 @@ from diffpbd.runtime.simulate.memory import carried
 from diffpbd.runtime.simulate.orders import Composed, Order, refuse_friction
 from diffpbd.runtime.simulate.step_advice import advise, closing
 
-__all__ = ["Run", "expect_log", "gaps_of", "maximal_variant", "simulate", "torque_policy"]
+__all__ = ["Run", "expect_log", "gaps_of", "maximal_variant", "simulate", "step_count", "torque_policy"]
 
 Controller: TypeAlias = "Callable[[float, FloatArray, FloatArray], npt.ArrayLike]"
 """controller(time [s], q (n,), dq (n,)) gives the torque (n,) held during the step that begins then."""
@@ -157,7 +157,7 @@ def simulate(
     `progress` hears now and then how far it is.
     """
     h = robot.h if h is None else h
-    steps = _step_count(duration, h)
+    steps = step_count(duration, h)
     alpha = robot.alpha.defaults if alpha is None else alpha
     first = [_start(robot, name, value) for name, value in zip(("q0", "dq0"), start, strict=True)]
     if isinstance(torque, TorqueLog):
@@ -210,16 +210,17 @@ def _start(robot: Robot, name: str, value: JointValues | None) -> FloatArray:
     return array
 
 
-def _step_count(duration: float, h: float) -> int:
+def step_count(duration: float, h: float, most: int = MAX_STEPS) -> int:
+    """How many steps h [s] a duration [s] has, at least one and at most so many."""
     for name, value in ((f"{arg.duration}", duration), (f"{arg.h}", h)):
         if not (np.isfinite(value) and value > 0):
             raise InputError(f"{name}: expected a positive number of seconds, found {value:g}.")
     if h > duration * (1.0 + TIME_ROUNDING):
         raise InputError(f"{arg.h}: expected a step within the duration of {duration:g} s, found {h:g} s.")
     steps = duration / h
-    if steps > MAX_STEPS:  # maybe infinite
+    if steps > most:  # maybe infinite
         raise InputError(
-            f"{arg.duration}: {duration:g} s in steps of {h:g} s: expected at most {MAX_STEPS} steps, found {steps:g}."
+            f"{arg.duration}: {duration:g} s in steps of {h:g} s: expected at most {most} steps, found {steps:g}."
         )
     return max(1, round(steps))
 

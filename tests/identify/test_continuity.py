@@ -33,7 +33,7 @@ def pendulum() -> Robot:
 
 def recorded(robot: Robot, steps: int, noise: int | None = None, seed: int = 1) -> list[Motion]:
     log = followed(robot, PENDULUM_TRUTH, steps, seed=seed)
-    return motions(robot, process("run", log if noise is None else noisy(log, noise), EXACT), "shooting")
+    return motions(process("run", log if noise is None else noisy(log, noise), EXACT), "shooting")
 
 
 def noisy(log: Log, seed: int) -> Log:

@@ -49,7 +49,7 @@ def noisy(robot: Robot, seed: int) -> list[Samples]:
 def test_the_gradient_is_that_of_the_value(pendulum: Robot, held: bool) -> None:
     """The positions' own optimum has no part in it; the curvature is smaller where they are free."""
     parameters = parameters_of(pendulum, tuple(PENDULUM_TRUTH), pendulum.alpha.vector(PENDULUM_TRUTH), "simultaneous")
-    problem = Nodes(pendulum, motions(pendulum, noisy(pendulum, 0), "x"), parameters, np.full(2, 0.02))
+    problem = Nodes(pendulum, motions(noisy(pendulum, 0), "x"), parameters, np.full(2, 0.02))
     problem.held = held
     theta = 1.1 * np.array(list(PENDULUM_TRUTH.values()))
     found = problem.condense(theta, problem.states)
@@ -68,7 +68,7 @@ def test_the_gradient_is_that_of_the_value(pendulum: Robot, held: bool) -> None:
 def test_positions_stay_near_the_recorded_ones(pendulum: Robot) -> None:
     """As the deviation of positions goes to zero the fit goes to that with the recorded ones."""
     parameters = parameters_of(pendulum, tuple(PENDULUM_TRUTH), pendulum.alpha.vector(PENDULUM_TRUTH), "simultaneous")
-    problem = Nodes(pendulum, motions(pendulum, noisy(pendulum, 0), "x"), parameters, np.full(2, 0.1))
+    problem = Nodes(pendulum, motions(noisy(pendulum, 0), "x"), parameters, np.full(2, 0.1))
     problem.held = False
     (path,) = problem.paths(np.array(list(PENDULUM_TRUTH.values())))
     problem.half_mean_square(np.array(list(PENDULUM_TRUTH.values())), problem.states)

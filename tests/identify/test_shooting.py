@@ -88,7 +88,7 @@ def test_baxter() -> None:
 
 def test_residual_derivatives(pendulum: Robot, samples: list[Samples]) -> None:
     parameters = parameters_of(pendulum, tuple(PENDULUM_TRUTH), pendulum.alpha.vector(), "shooting")
-    windows = Windows(pendulum, motions(pendulum, samples, "shooting"), parameters, 0.2)
+    windows = Windows(pendulum, motions(samples, "shooting"), parameters, 0.2)
     theta = np.array(list(PENDULUM_TRUTH.values())) * 1.1
     states = windows.states + 0.01
     found = windows.condense(theta, states)

@@ -104,7 +104,7 @@ def test_noise_stays_within_its_deviations() -> None:
 
 def test_windows_of_several_steps_have_exact_gradients() -> None:
     r = robot("block")
-    runs = motions(r, samples(pushed(0.5e-3, NOISE, seconds=0.3)), "shooting")
+    runs = motions(samples(pushed(0.5e-3, NOISE, seconds=0.3)), "shooting")
     parameters = parameters_of(r, [FRICTION, HEIGHT], r.alpha.vector({"contact.slip": 1e-2}), "shooting")
     weight = np.array([[1e3] * 3 + [1.0] * 3, [1e3] * 3 + [0.0] * 3])
     windows = Windows(r, runs, parameters, 0.15, every=4, weight=weight)

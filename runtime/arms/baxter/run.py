@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
@@ -35,10 +35,6 @@ SHIPPED = {"left": "baxter", "right": "baxter_right"}
 
 def _meant(robot: Robot, words: Mapping[str, Any]) -> bool:
     return all(joint.split("_")[-1] in STIFFNESS for joint in robot.joints)
-
-
-def _expect(words: Mapping[str, Any], told: Collection[str]) -> None:
-    """Whatever is told, this arm can do; Franka's options are refused by whose they are."""
 
 
 @contextlib.contextmanager
@@ -125,6 +121,6 @@ def _simulated(robot: Robot) -> Iterator[str]:
 
 
 KIND = Kind(
-    "a Baxter", ("side", "master", "without_spring", "clean_dead"), _meant, _expect, _attach,
+    "a Baxter", ("side", "master", "without_spring", "clean_dead"), _meant, _attach,
     lambda robot, alpha: (by_joint(robot.joints, STIFFNESS), by_joint(robot.joints, DAMPING)),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -49,7 +49,7 @@ def is_fr3(joints: tuple[str, ...]) -> bool:
     return len(joints) == 7 and all(f"_{name}".endswith(f"_fr3_joint{k}") for k, name in enumerate(joints, 1))
 
 
-def _expect(options: dict[str, Any], told: Collection[str]) -> None:
+def _expect(options: dict[str, Any]) -> None:
     """An error for what this arm does not have."""
     options["host"] = options["host"] or (None if options["sim"] else os.environ.get("FR3_HOST"))
     if not (options["host"] or options["sim"]):
@@ -121,6 +121,6 @@ def _loaded(driver: Any, robot: Robot, alpha: FloatArray, options: Mapping[str, 
 
 
 KIND = Kind(
-    "a Franka Research 3", ("host", "set_load"), lambda robot, words: is_fr3(robot.joints), _expect, _attach,
-    lambda robot, alpha: (by_joint(robot.joints, STIFFNESS), by_joint(robot.joints, DAMPING)), rate=1000.0,
+    "a Franka Research 3", ("host", "set_load"), lambda robot, words: is_fr3(robot.joints), _attach,
+    lambda robot, alpha: (by_joint(robot.joints, STIFFNESS), by_joint(robot.joints, DAMPING)), expect=_expect, rate=1000.0,
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import click
@@ -51,13 +51,13 @@ def options(function: Any) -> Any:
     return function
 
 
-def _expect(words: dict[str, Any], told: Collection[str]) -> None:
+def _expect(words: dict[str, Any]) -> None:
     """An error for what is not said, or what such an arm does not have."""
     if words["enable"]:
         raise click.UsageError("--enable: not for an arm over ROS 2, whose enabling is its own.")
     if words["robot_node"] not in (None, ANY):
         raise click.UsageError(f"--robot-node: over ROS 2 expected {ANY!r}, found {words['robot_node']!r}.")
-    if "gravity" not in told:
+    if words["gravity"] is None:
         raise click.UsageError(
             "--ros2: who holds the arm against gravity? --gravity robot where the robot adds it to what it is told (as UR's "
             "and Franka's torque modes do), --gravity model where a commanded zero lets the arm fall (as in Gazebo)."
@@ -139,6 +139,6 @@ def _gains(robot: Robot, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 KIND = Kind(
-    "an arm over ROS 2", ("states", "commands", "command_joints"), lambda robot, words: bool(words["ros2"]), _expect, _attach,
-    _gains, suppresses=False, options=options,
+    "an arm over ROS 2", ("states", "commands", "command_joints"), lambda robot, words: bool(words["ros2"]), _attach,
+    _gains, expect=_expect, suppresses=False, options=options,
 )  # fmt: skip
