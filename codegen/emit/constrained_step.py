@@ -11,10 +11,10 @@ from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.emit.work import doubles
 from diffpbd.codegen.functions import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph import constrained_step, rebounds
+from diffpbd.codegen.graph.contacts import normals
 from diffpbd.codegen.graph.loop_starts import spread, turns, weyl
 from diffpbd.codegen.graph.model import Model
-from diffpbd.codegen.graph.sided import STRAIGHT, sides
-from diffpbd.codegen.graph.touched import Touched
+from diffpbd.codegen.graph.unilateral import STRAIGHT, sides
 from diffpbd.codegen.joint_space import closures
 from diffpbd.codegen.joint_space.cones import LAW
 from diffpbd.codegen.joint_space.link_step import RECORD_ROWS
@@ -120,7 +120,7 @@ def _tables(model: Model, driven: Sequence[int]) -> dict[str, Table]:
             f"side_{name}": ("double", [literal(getattr(k, name)) for k in ends]) for name in ("slope", "shift", "sign")
         },
         "bounce_entry": ("int", rebounds.entries(model) if rebounds.bounces(model) else []),
-        "touch_row": ("int", [*Touched(model).first, tree.contact_rows] if tree.contacts else []),
+        "touch_row": ("int", normals(tree) if tree.contacts else []),
     }
     if not tree.rows:
         return tables

@@ -21,11 +21,11 @@ from typing import Any, Final
 import casadi as ca
 
 from diffpbd.codegen.description.robot import Plane
-from diffpbd.codegen.graph import constrained_step, step_graphs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.geometry import product, rows, square
 from diffpbd.codegen.graph.meetings import CORE
 from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.solved_step import solved
 from diffpbd.codegen.program.notation import STATE
 from diffpbd.runtime.folder.manifest import Parameter
 
@@ -109,8 +109,6 @@ def stepped(model: Model) -> ca.Function:
         return ca.vertcat(ca.mtimes(R, v[0:3]), ca.mtimes(R, v[3:FREEDOMS]), v[FREEDOMS:])
 
     start, frame = ca.vertcat(ca.MX.zeros(FREEDOMS), p[PLACE:]), ca.vertcat(alpha, ca.vec(R.T), x)
-    constrained = model.tree.closures or model.tree.sided
-    solved = constrained_step.solved if constrained else step_graphs.solved
     end, rates = solved(from_a_frame(model)).call([start, turned(R.T, pd), turned(R.T, u), h, frame])
     c, s = ca.cos(end[3:FREEDOMS]), ca.sin(end[3:FREEDOMS])
     E = ca.vertcat(ca.horzcat(1, 0, s[1]), ca.horzcat(0, c[0], -s[0] * c[1]), ca.horzcat(0, s[0], c[0] * c[1]))

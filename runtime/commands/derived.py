@@ -57,7 +57,7 @@ def _kind(field: Field[Any], own: Option, unset: bool) -> dict[str, Any]:
     """What click wants to know, from the field's type."""
     kind = str(field.type)
     default = None if unset or field.default is MISSING else field.default
-    if own.parse is not None or own.many:
+    if own.parse is not None or (own.many and own.span is None):
         parse = own.parse
 
         def read(_ctx: click.Context, _param: click.Parameter, text: Any) -> Any:
@@ -79,8 +79,8 @@ def _kind(field: Field[Any], own: Option, unset: bool) -> dict[str, Any]:
     if own.choices:
         return {"type": click.Choice(own.choices), "default": default}
     if own.span is not None:
-        whole = kind.startswith("int")
+        whole = kind.startswith(("int", "tuple[int"))
         number = Whole(int(own.span[0]), int(own.span[1])) if whole else Real(*own.span, min_open=own.open)
-        return {"type": number, "default": default}
+        return {"type": number, "multiple": own.many, "default": default}
     required = not unset and field.default is MISSING and field.default_factory is MISSING
     return {"type": {"int": int, "float": float}.get(kind.split(" ")[0], str), "default": default, "required": required}

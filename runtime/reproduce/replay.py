@@ -13,17 +13,46 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.rows import write_rows
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
+from diffpbd.runtime.logs.table import RATES
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.figures import legend_below, new_figure, save, stroke
+from diffpbd.runtime.reproduce.poses import RECORDED
 
-__all__ = ["Replay", "plot", "read_recording", "replay", "summary", "write_paths"]
+__all__ = ["Replay", "Replaying", "plot", "read_recording", "replay", "summary", "write_paths"]
 
 LARGEST_OVER = 0.5  # s: the tip error is drawn as its largest over so long
 STIFFNESS, DAMPING = 25.0, 10.0  # 1/s², 1/s; of the feedback, critically damped at 5 rad/s
 FORWARD, BACK, MEASURED = "torque from poses", "torque from poses and feedback", "measured torque"
+
+
+RECORDING = "test_circle_XY_T2_r10.csv.gz"
+"""Of a physical left arm; it has no time column."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replaying:
+    """The recording, and how it is simulated."""
+
+    data: str = option("Folder of the recordings.", metavar="DIR", reads=Path)
+    log: str = option("The recording in it.", RECORDING, metavar="FILE")
+    rate: float | None = option(
+        f"Samples a second of a log without times (default: {RECORDED:g} for {RECORDING}).", None, span=RATES
+    )
+    window: float = option(
+        "Seconds until a run without feedback starts again on the recording.", 1.0, span=(0.0, 1e7), open=True
+    )
+    params: str | None = option(
+        "Values such as params.json of identify; also replays the measured torques.", None, metavar="FILE", reads=Path
+    )
+
+    @property
+    def untimed(self) -> float | None:
+        """The rate [Hz] that the recording is read with."""
+        return RECORDED if self.rate is None and self.log == RECORDING else self.rate
 
 
 @dataclass(frozen=True, eq=False)
