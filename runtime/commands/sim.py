@@ -18,7 +18,7 @@ from diffpbd.runtime.arms.ros2.run import COMMANDS, DOMAIN_LINE, STATES
 from diffpbd.runtime.base.arrays import FloatArray, or_else, within
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.live import Rate, Simulating, live_line
-from diffpbd.runtime.commands.locate import parse_state
+from diffpbd.runtime.commands.locate import parse_friction, parse_state
 from diffpbd.runtime.commands.numbers import DURATION, Real, Whole
 from diffpbd.runtime.commands.options import live_option
 from diffpbd.runtime.loop.stopping import StopRequest
@@ -104,7 +104,9 @@ def _arm(
 
     written, described = exported(robot, params)
     names = tuple(joint.name for joint in described.joints)
-    found = {name: None if text is None else parse_state(text, f"--{name}", names) for name, text in frictions.items()}
+    found = {
+        name: None if text is None else parse_friction(text, f"--{name}", names) for name, text in frictions.items()
+    }
     arm = SimulatedArm(
         written.text, time.monotonic(), compensated=gravity == "robot", timeout=timeout,
         coulomb=found["coulomb"], viscous=found["viscous"],

@@ -11,7 +11,7 @@ from diffpbd.runtime.arms.franka.connection import HOST_LINE
 from diffpbd.runtime.arms.franka.simulator import HOSTS, READY_POSE, Payload, Simulation, serving
 from diffpbd.runtime.base.live import Simulating, live_line
 from diffpbd.runtime.base.priority import punctual
-from diffpbd.runtime.commands.locate import parse_state
+from diffpbd.runtime.commands.locate import parse_friction, parse_state
 from diffpbd.runtime.commands.numbers import DURATION, Real
 from diffpbd.runtime.commands.options import live_option
 from diffpbd.runtime.loop.stopping import StopRequest
@@ -68,7 +68,7 @@ def command(
 
 
 def _values(text: str | None, option: str) -> Sequence[float] | None:
-    return None if text is None else parse_state(text, option, JOINTS)
+    return None if text is None else parse_friction(text, option, JOINTS)
 
 
 def _state(simulation: Simulation) -> tuple[str, str]:
