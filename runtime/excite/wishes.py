@@ -22,16 +22,16 @@ SAMPLES_A_HARMONIC = 20
 ACCELERATIONS = (1e-6, 1e6)
 """[rad/s², m/s²] Ends of a limit."""
 HEIGHTS = (-100.0, 100.0)
-"""[m] Of a plane over the world's origin."""
+"""[m] Range of a plane's height over the world's origin."""
 CRITERIA = ("condition", "log-det")
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What is asked: `duration` [s], `harmonics`, `rate` [Hz] of the samples, least height of the tip [m] (None: any),
-    `margin`, the part of every limit that is left free, limits of `acceleration` [rad/s² or m/s²], one, (n,) or by joint ("":
-    of the others), the height [m] of a `table` that the arm stays above, the `criterion`: the condition number, or log det of
-    the information, the `clearance` [m] of links from each other.
+    """Duration and constraints of the motion: `duration` [s], `harmonics`, `rate` [Hz] of the samples, least height of
+    the tip [m] (None: any), `margin` to every limit (relative), limits of `acceleration` [rad/s² or m/s²], one, (n,) or
+    by joint ("": of the others), the height [m] of a `table` that the arm stays above, the `criterion`: the condition
+    number, or log det of the information, the `clearance` [m] of links from each other.
     """
 
     duration: float = option("Period of the motion (10).", 10.0, span=(0.1, 3600.0), unit="s", metavar="S")
@@ -54,7 +54,7 @@ class Wishes:
     clearance: float | None = distance_option(KEPT)
 
     def __post_init__(self) -> None:
-        """Refuses what cannot be."""
+        """Refuses impossible values."""
         expect(self)
         if self.rate * self.duration < SAMPLES_A_HARMONIC * self.harmonics:
             raise InputError(
