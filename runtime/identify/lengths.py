@@ -118,9 +118,8 @@ def fit_lengths(task: Task) -> Identification:
     alpha = _alpha(parameters, theta)
     test = _errors(robot, held, _closed(robot, held, alpha)) if held else None
     errors = _errors(robot, reads, fit)
-    found = identification(robot, base, replace(solved, notes=tuple(notes)), errors, test, train[0].processing)
-    units = tuple(joint.unit for joint in robot.manifest.robot.joints)
-    return replace(found, efforts=units, compared="position")
+    solved = replace(solved, notes=tuple(notes))
+    return identification(robot, base, solved, errors, test, train[0].processing, compared="position")
 
 
 def _read(robot: Robot, samples: Samples) -> _Read:

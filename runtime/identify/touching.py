@@ -105,9 +105,8 @@ def fit_touching(task: Task) -> Identification:
         *(f"{s.name}: {note}" for s in (*train, *validate) for note in s.notes),
     )  # fmt: skip
     errors = _errors(robot, train, solved)
-    result = identification(robot, base, replace(found, notes=notes), errors, held, train[0].processing)
-    units = tuple(joint.unit for joint in robot.manifest.robot.joints)
-    return replace(result, efforts=units, compared="position")
+    found = replace(found, notes=notes)
+    return identification(robot, base, found, errors, held, train[0].processing, compared="position")
 
 
 def _check(robot: Robot, selection: Selection, samples: Sequence[Samples], settings: Settings) -> None:
