@@ -235,7 +235,7 @@ class Solved(Outcome):
 
 def identification(
     robot: Robot, base: FloatArray, solved: Solved, train: Errors, validate: Errors | None, processing: Processing,
-    left_out: dict[str, float] | None = None, torques: Sequence[Torques] = (), compared: str = "torque",
+    torques: Sequence[Torques] = (), compared: str = "torque",
 ) -> Identification:  # fmt: skip
     """The result as every form gives it; entries of alpha that were not fitted keep `base`."""
     facts = robot.manifest.robot
@@ -249,7 +249,6 @@ def identification(
         validate=validate,
         processing=processing,
         passive=facts.passive,
-        left_out=left_out,
         torques=tuple(torques),
         compared=compared,
     )

@@ -105,11 +105,9 @@ def fit_torques(task: Task) -> Identification:
     held = [design.trace(phi) for design in tested]
     errors = Errors.of(robot.joints, [design.trace(phi) for design in fitted.designs])
     validation = Errors.of(robot.joints, held) if held else None
-    found = identification(
-        robot, base, solved, errors, validate=validation, processing=train[0].processing, left_out=left_out
-    )
+    found = identification(robot, base, solved, errors, validation, train[0].processing)
     sought = essential.essential(fitted, x, tested, say) if settings.essential else None
-    found = replace(found, generate=needed(robot), essential=sought, presliding=question.ways)
+    found = replace(found, generate=needed(robot), essential=sought, presliding=question.ways, left_out=left_out)
     return dahl.handed_over(question, found)
 
 
