@@ -29,6 +29,7 @@ typedef struct {
 #endif
 #if CONTACTS
 #include "contacts.h"
+#include "contact_slopes.h"
 #if BOUNCING
 #include "rebounds.h"
 #endif

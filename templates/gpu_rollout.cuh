@@ -108,55 +108,75 @@ INSIDE void take_seed(const Arguments &a, int which, long long s, long long k, V
 #endif
 }
 
+/* Nothing follows from a rollout that failed. */
+INSIDE void without_gradients(const Arguments &a, long long s) {
+  for (int j = 0; j < N; j++) row(a.out[0], s)[j] = row(a.out[1], s)[j] = 0;
+  for (long long k = 0; k < a.steps; k++)
+    for (int j = 0; j < N; j++) row(a.out[2], s, k)[j] = multipliers_of(a, s, k)[j] = multipliers_of(a, s, k)[N + j] = 0;
+}
+
+/* Pulls the seed `turned` on the rates at a step's end to y, and through the momentum there to the seed on the pose. `x` is the multiplier of
+ * the step after it, `shed` what that step's coefficients of friction make of the rates it starts from. */
+INSIDE void pull_rate(const V *h, auto alpha, const V *model, bool linear, const V *p_next, const V *pd, const V *pd_next, const V *x,
+                      const V *shed, V *turned, V *y, V *seed) {
+  V record[RECORD], mass[MASS], slope[N];
+  inertia_kernel(p_next, alpha, model, record, mass, NOTHING);
+  if (!linear) {
+    subtract_pulled(mass, -h[0], x, turned);
+    UNROLLED
+    for (int j = 0; VARYING && j < N; j++) turned[j] -= shed[j];
+  }
+  velocity_newton_kernel(mass, h, pd_next, turned, pd, alpha, model, slope, NOTHING);
+  UNROLLED
+  for (int j = 0; j < N; j++) {
+    const V pulled = -slope[j] / h[0];
+    turned[j] = linear ? pulled : pulled - x[j];
+    y[j] = linear ? y[j] + pulled : pulled;
+  }
+  momentum_slope_kernel(p_next, pd_next, turned, record, alpha, model, slope, NOTHING);
+  UNROLLED
+  for (int j = 0; j < N; j++) seed[j] -= h[0] * slope[j];
+}
+
+/* Adds to the seeds on the first node what the first step makes of its multipliers. */
+INSIDE void pull_to_start(const Arguments &a, long long s, const V *h, auto alpha, const V *model, const V *x, const V *y, const V *shed,
+                          V *seed, V *turned) {
+  V p[N], pd[N], record[RECORD], mass[MASS], slope[N];
+  take(node_of(a, s, 0), p);
+  take(after(node_of(a, s, 0), N), pd);
+  inertia_kernel(p, alpha, model, record, mass, NOTHING);
+  momentum_slope_kernel(p, pd, x, record, alpha, model, slope, NOTHING);
+  subtract_pulled(blocks_of(a, s, 0, B_K0), 1, x, seed);
+  subtract_product(blocks_of(a, s, 0, B_D), y, seed);
+  subtract_pulled(mass, -h[0], x, turned);
+  UNROLLED
+  for (int j = 0; j < N; j++) seed[j] += h[0] * slope[j];
+  UNROLLED
+  for (int j = 0; VARYING && j < N; j++) turned[j] -= shed[j];
+}
+
 ENTRY(vjp_rollout_sweep) {
   STATE(a.count, t)
   PREPARED(3, 4)
-  V p[N], pd[N], p_next[N], pd_next[N], x[N] = {}, y[N] = {}, seed[N], turned[N], slope[N], record[RECORD], mass[MASS], factors[FACTORS];
-#if VARYING
-  V shed[N] = {}; /* what the coefficients of friction make of the rates a step starts from */
-#endif
-  const V left = row(a.out[5], s)[0];
-  if (!settled(left)) { /* nothing follows from a rollout that failed */
-    for (int j = 0; j < N; j++) row(a.out[0], s)[j] = row(a.out[1], s)[j] = 0;
-    for (long long k = 0; k < a.steps; k++)
-      for (int j = 0; j < N; j++) row(a.out[2], s, k)[j] = multipliers_of(a, s, k)[j] = multipliers_of(a, s, k)[N + j] = 0;
+  V pd[N], p_next[N], pd_next[N], x[N] = {}, y[N] = {}, seed[N], turned[N], factors[FACTORS], shed[N] = {};
+  if (!settled(row(a.out[5], s)[0])) {
+    without_gradients(a, s);
     return;
   }
   const bool linear = frictionless(alpha);
   ROLLED
   for (long long k = a.steps - 1; k >= 0; k--) {
-    const bool last = k == a.steps - 1;
-    take(node_of(a, s, k), p);
     take(after(node_of(a, s, k), N), pd);
     take(node_of(a, s, k + 1), p_next);
     take(after(node_of(a, s, k + 1), N), pd_next);
     take_seed(a, 5, s, k + 1, seed);
-    if (!last) { /* of the step after this one */
+    if (k < a.steps - 1) { /* of the step after this one */
       subtract_pulled(blocks_of(a, s, k + 1, B_K0), 1, x, seed);
       subtract_product(blocks_of(a, s, k + 1, B_D), y, seed);
     }
     take(x, y);
     take_seed(a, 6, s, k + 1, turned);
-    if (!linear || largest(turned) != V(0)) {
-      inertia_kernel(p_next, alpha, model, record, mass, NOTHING);
-      if (!linear) {
-        subtract_pulled(mass, -h[0], x, turned);
-#if VARYING
-        UNROLLED
-        for (int j = 0; j < N; j++) turned[j] -= shed[j];
-#endif
-      }
-      velocity_newton_kernel(mass, h, pd_next, turned, pd, alpha, model, slope, NOTHING);
-      UNROLLED
-      for (int j = 0; j < N; j++) {
-        const V pulled = -slope[j] / h[0];
-        turned[j] = linear ? pulled : pulled - x[j];
-        y[j] = linear ? y[j] + pulled : pulled;
-      }
-      momentum_slope_kernel(p_next, pd_next, turned, record, alpha, model, slope, NOTHING);
-      UNROLLED
-      for (int j = 0; j < N; j++) seed[j] -= h[0] * slope[j];
-    }
+    if (!linear || largest(turned) != V(0)) pull_rate(h, alpha, model, linear, p_next, pd, pd_next, x, shed, turned, y, seed);
     subtract_pulled(blocks_of(a, s, k, B_K1), 1, y, seed);
     take(blocks_of(a, s, k, B_FACTORS), factors, FACTORS);
     solve_transposed_kernel(factors, seed, alpha, model, x, NOTHING);
@@ -172,21 +192,7 @@ ENTRY(vjp_rollout_sweep) {
   }
   take_seed(a, 5, s, 0, seed);
   take_seed(a, 6, s, 0, turned);
-  if (a.steps > 0) {
-    take(node_of(a, s, 0), p);
-    take(after(node_of(a, s, 0), N), pd);
-    inertia_kernel(p, alpha, model, record, mass, NOTHING);
-    momentum_slope_kernel(p, pd, x, record, alpha, model, slope, NOTHING);
-    subtract_pulled(blocks_of(a, s, 0, B_K0), 1, x, seed);
-    subtract_product(blocks_of(a, s, 0, B_D), y, seed);
-    subtract_pulled(mass, -h[0], x, turned);
-    UNROLLED
-    for (int j = 0; j < N; j++) seed[j] += h[0] * slope[j];
-#if VARYING
-    UNROLLED
-    for (int j = 0; j < N; j++) turned[j] -= shed[j];
-#endif
-  }
+  if (a.steps > 0) pull_to_start(a, s, h, alpha, model, x, y, shed, seed, turned);
   take(seed, row(a.out[0], s));
   take(turned, row(a.out[1], s));
 }

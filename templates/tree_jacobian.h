@@ -182,18 +182,10 @@ static void tree_jacobian(const double *given, double h, double *const *out, dou
   for (k = 0; k < N; k++) out[0][k + N * k] += 1.0;
 }
 
-/* Seeds of p_next and pd_next -> gradients by p, pd and u, and the multipliers x of h F and y of h G:
- *
- *     h M1 y = pd_next_bar,    D' x = p_next_bar - K1' y,    p_bar = p_next_bar - (K0 + D)' x - (K1 + D')' y,    pd_bar = h M0 x - lag y. */
-static void tree_adjoint(const double *given, double h, const double *p_next_bar, const double *pd_next_bar, double *p_bar,
-                         double *pd_bar, double *u_bar, double *x, double *y, double *work) {
-  const Joint *joints = (const Joint *)(const void *)given;
-  double (*force)[6] = (double (*)[6])(void *)work, (*held)[6] = force + N + 1, (*other)[6] = held + N + 1;
-  double (*turned)[6] = other + N + 1, (*moved)[6] = turned + N + 1; /* sums over descendants */
-  double (*motion)[6] = moved + N + 1, (*end)[6] = motion + N + 1;   /* sums over ancestors */
+/* h M1 y = pd_next_bar; `end` gets what y moves links by, `force` is overwritten. */
+INLINE void rate_multipliers(const Joint *joints, double h, const double *pd_next_bar, double *y, double (*force)[6], double (*end)[6]) {
   int i;
   memset(force, 0, (N + 1) * sizeof *force);
-  memset(motion[N], 0, sizeof motion[N]);
   memset(end[N], 0, sizeof end[N]);
   for (i = N - 1; i >= 0; i--) {
     const Joint *j = &joints[i];
@@ -207,6 +199,20 @@ static void tree_adjoint(const double *given, double h, const double *p_next_bar
     memcpy(end[i], end[parents[i]], sizeof end[i]);
     add6(j->right, y[i], end[i]);
   }
+}
+
+/* Seeds of p_next and pd_next -> gradients by p, pd and u, and the multipliers x of h F and y of h G:
+ *
+ *     h M1 y = pd_next_bar,    D' x = p_next_bar - K1' y,    p_bar = p_next_bar - (K0 + D)' x - (K1 + D')' y,    pd_bar = h M0 x - lag y. */
+static void tree_adjoint(const double *given, double h, const double *p_next_bar, const double *pd_next_bar, double *p_bar,
+                         double *pd_bar, double *u_bar, double *x, double *y, double *work) {
+  const Joint *joints = (const Joint *)(const void *)given;
+  double (*force)[6] = (double (*)[6])(void *)work, (*held)[6] = force + N + 1, (*other)[6] = held + N + 1;
+  double (*turned)[6] = other + N + 1, (*moved)[6] = turned + N + 1; /* sums over descendants */
+  double (*motion)[6] = moved + N + 1, (*end)[6] = motion + N + 1;   /* sums over ancestors */
+  int i;
+  memset(motion[N], 0, sizeof motion[N]);
+  rate_multipliers(joints, h, pd_next_bar, y, force, end);
   memset(force, 0, 2 * (N + 1) * sizeof *force);
   for (i = N - 1; i >= 0; i--) {
     const Joint *j = &joints[i];

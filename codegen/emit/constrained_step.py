@@ -11,10 +11,11 @@ from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.emit.work import doubles
 from diffpbd.codegen.functions import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph import constrained_step, rebounds
+from diffpbd.codegen.graph.contacts import normals
+from diffpbd.codegen.graph.distances import PLANE
 from diffpbd.codegen.graph.loop_starts import spread, turns, weyl
 from diffpbd.codegen.graph.model import Model
-from diffpbd.codegen.graph.sided import STRAIGHT, sides
-from diffpbd.codegen.graph.touched import Touched
+from diffpbd.codegen.graph.unilateral import STRAIGHT, sides
 from diffpbd.codegen.joint_space import closures
 from diffpbd.codegen.joint_space.cones import LAW
 from diffpbd.codegen.joint_space.link_step import RECORD_ROWS
@@ -29,8 +30,8 @@ AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_lo
 
 SOURCES = (
     "constrained_step.c", "step_functions.h", "turned_torque.h", "products.h", "lines.h", "dense.h", "free_stages.h", "cones.h",
-    "cone_systems.h", "cone_levels.h", "joint_limits.h", "contacts.h", "discs.h", "rebounds.h", "certificate.h", "slopes.h",
-    "contact_force.h", "loops_closed.h", "loop_rows.h", "close_loops.h", "work_sizes.h",
+    "cone_systems.h", "cone_levels.h", "joint_limits.h", "contacts.h", "contact_slopes.h", "discs.h", "rebounds.h",
+    "certificate.h", "slopes.h", "contact_force.h", "loops_closed.h", "loop_rows.h", "close_loops.h", "work_sizes.h",
 )  # fmt: skip
 """Plain C of the step: the first file includes what a robot needs of the others."""
 
@@ -93,7 +94,7 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         "CHART_PATHS": bool(tree.base) and tree.sided,
         "WRENCHES": bool(tree.wrenches), "BOUNCING": rebounds.bounces(model), "EXACT": "contact.slope_slip" in where,
         "SLOPE_SLIP": where.get("contact.slope_slip", 0),
-        "FLAT": all(not k.round and k.other < 0 for k in tree.contacts),
+        "FLAT": all(k.cores[1] == PLANE and k.other < 0 for k in tree.contacts),
         "ALPHA_JACOBIAN": by_alpha, "LOOKED": len(constrained_step.told(model)) if m else 0,
     }  # fmt: skip
     total = doubles("constrained_step.c", values)
@@ -120,7 +121,7 @@ def _tables(model: Model, driven: Sequence[int]) -> dict[str, Table]:
             f"side_{name}": ("double", [literal(getattr(k, name)) for k in ends]) for name in ("slope", "shift", "sign")
         },
         "bounce_entry": ("int", rebounds.entries(model) if rebounds.bounces(model) else []),
-        "touch_row": ("int", [*Touched(model).first, tree.contact_rows] if tree.contacts else []),
+        "touch_row": ("int", normals(tree) if tree.contacts else []),
     }
     if not tree.rows:
         return tables

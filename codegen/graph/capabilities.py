@@ -242,7 +242,7 @@ def _without_loops(recipe: Recipe, loops: str) -> dict[str, str]:
 
 def _unasked(recipe: Recipe, command: Command) -> dict[str, str]:
     """Functions of every group from which none is asked for nor called, and variants that are not chosen."""
-    kept, asked = _asked(recipe.functions), recipe.functions or (DEFAULT,)
+    kept, asked = groups_of(recipe.functions), recipe.functions or (DEFAULT,)
     reasons: dict[str, str] = {}
 
     def by(**more: Any) -> str:
@@ -260,7 +260,7 @@ def _unasked(recipe: Recipe, command: Command) -> dict[str, str]:
     return reasons
 
 
-def _asked(asked: tuple[str, ...]) -> set[Group]:
+def groups_of(asked: tuple[str, ...]) -> set[Group]:
     """The groups that words of `--functions` name, and those that they call; what needs nothing is always among them."""
     known = {name: group for group in GROUPS for name in group.functions}
     if strangers := [name for name in asked if name not in (*known, ALL, DEFAULT)]:

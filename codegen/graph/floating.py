@@ -20,12 +20,11 @@ from typing import Any, Final
 
 import casadi as ca
 
-from diffpbd.codegen.description.robot import Plane
-from diffpbd.codegen.graph import constrained_step, step_graphs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.geometry import product, rows, square
 from diffpbd.codegen.graph.meetings import CORE
 from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.solved_step import solved
 from diffpbd.codegen.program.notation import STATE
 from diffpbd.runtime.folder.manifest import Parameter
 
@@ -73,15 +72,7 @@ def seen_from(model: Model, R: Any, x: Any) -> Model:
                 axes, place = blocks["loop"][start : start + 9, k], blocks["loop"][start + 9 : start + 12, k]
                 blocks["loop"][start : start + 9, k] = rows(ca.mtimes(R.T, square(axes)))
                 blocks["loop"][start + 9 : start + 12, k] = ca.mtimes(R.T, place - x)
-    for k, pair in enumerate(model.robot.pairs):
-        plane = isinstance(pair.other, Plane)
-        for start, link, turns in ((0, pair.sphere.link, False), (4, pair.other.link, plane)):
-            if link < 0:
-                v = blocks["contact"][start : start + 3, k]
-                if turns:
-                    blocks["contact"][7, k] -= ca.dot(v, x)
-                blocks["contact"][start : start + 3, k] = ca.mtimes(R.T, v if turns else v - x)
-    for k, contact in enumerate(model.tree.cored):
+    for k, contact in enumerate(model.tree.contacts):
         for start, link in ((0, contact.link), (CORE, contact.other)):
             if link < 0:
                 core = blocks["core"][start : start + 12, k]
@@ -109,8 +100,6 @@ def stepped(model: Model) -> ca.Function:
         return ca.vertcat(ca.mtimes(R, v[0:3]), ca.mtimes(R, v[3:FREEDOMS]), v[FREEDOMS:])
 
     start, frame = ca.vertcat(ca.MX.zeros(FREEDOMS), p[PLACE:]), ca.vertcat(alpha, ca.vec(R.T), x)
-    constrained = model.tree.closures or model.tree.sided
-    solved = constrained_step.solved if constrained else step_graphs.solved
     end, rates = solved(from_a_frame(model)).call([start, turned(R.T, pd), turned(R.T, u), h, frame])
     c, s = ca.cos(end[3:FREEDOMS]), ca.sin(end[3:FREEDOMS])
     E = ca.vertcat(ca.horzcat(1, 0, s[1]), ca.horzcat(0, c[0], -s[0] * c[1]), ca.horzcat(0, s[0], c[0] * c[1]))

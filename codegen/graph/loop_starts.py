@@ -7,7 +7,7 @@ import math
 import casadi as ca
 
 from diffpbd.codegen.description.rigid import norm
-from diffpbd.codegen.graph.constrained_step import Closed
+from diffpbd.codegen.graph.constrained_step import closed_rows
 from diffpbd.codegen.graph.model import Model
 
 
@@ -17,7 +17,7 @@ def spread(model: Model) -> list[float]:
     robot, p = model.robot, ca.SX.sym("p", model.tree.freedoms)
     size = sum(norm(joint.translation) for joint in robot.joints)
     size += sum(norm(loop.parent_translation) + norm(loop.child_translation) for loop in robot.loops)
-    pattern = ca.SX(Closed(model).rows(p, True)[1]).sparsity()
+    pattern = ca.SX(closed_rows(model, p, True)[1]).sparsity()
     moved = set(pattern.get_col())
     found = []
     for k, i in enumerate(robot.independent):

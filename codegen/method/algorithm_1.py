@@ -1,7 +1,7 @@
-"""Algorithm 1 of the paper, corrected; to be read beside it. First order, loses energy.
+"""Algorithm 1 of the paper, corrected; read it together with the paper. First order, loses energy.
 
-Its statements by number, comments not counted (the print's letters beside ours: docs/paper.md). Slips of the print, corrected
-here, are each held by a test (tests/method/test_slips.py):
+Its statements by number, without comments (notation: docs/paper.md). Errors of the print ("slips"), corrected here, each have a
+test (tests/method/test_slips.py):
 
 1 to 3. *Initialize*: ξ = (x, v, q, ω) of every link, u, and the numbers α come in as flat columns.
 4 to 9. *Position* and *Angular states Euler prediction*: `prediction`. Slips: the new velocity moves the position; Euler's
@@ -9,11 +9,11 @@ here, are each held by a test (tests/method/test_slips.py):
 10 to 18. *Constraints solving loop*: `sweeps.in_turn` (the paper's Gauss-Seidel), `sweeps.at_once` (Jacobi), or `direct`: all
    rows of all joints in one system. Each correction is `corrections.correction_kernel`. Slips: Δq of the positional rows is
    added once; gradients by rotations have the other signs.
-19 to 25. *Position* and *Angular states Euler integration*: `velocities`, and the joints' friction, which the paper has not.
+19 to 25. *Position* and *Angular states Euler integration*: `velocities`, and joint friction, which the paper does not have.
 
-Constraints are the paper's c^P (eq. 1) and c^A (eq. 11) in `constraints`. The third constraint, the limits, is named there and
-never written; where limits act, `touched` carries from sweep to sweep what a limit holds: its multiplier, or in direct solves
-which side holds (`limits`).
+Constraints are the paper's c^P (eq. 1) and c^A (eq. 11) in `constraints`. The third constraint, the limits, is mentioned there
+without formulas; with limits, `touched` carries their multipliers from sweep to sweep, or in direct solves the active set
+(`limits`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ INPUTS = "xi u h gravity body joint friction spring"
 
 
 def _step(tree: Tree, solver: str, sweep: Program, iterations: int, friction_iterations: int) -> Program:
-    """Predict, project the poses onto the constraints, read the velocities off."""
+    """Predict, project the poses onto the constraints, compute velocities from the poses."""
     step = Program(f"step_paper_{solver}", f"Algorithm 1 (corrected), {solver} projection.")
     columns(step, tree, INPUTS)
     limit_columns(step, tree, "limit")
@@ -75,7 +75,7 @@ def paper_gauss_seidel(
     multiplier: Multiplier = Multiplier.BLOCK,
     printed_order: bool = False,
 ) -> Program:
-    """Algorithm 1 with Gauss-Seidel sweeps, as the paper has it."""
+    """Algorithm 1 with Gauss-Seidel sweeps, as in the paper."""
     sweep = gauss_seidel(tree, multiplier, printed_order)
     return _step(tree, "gauss_seidel", sweep, iterations, friction_iterations)
 
@@ -94,7 +94,7 @@ def paper_jacobi(
 
 @cache
 def paper_direct(tree: Tree, iterations: int = 1, friction_iterations: int = FRICTION_ITERATIONS) -> Program:
-    """Algorithm 1 with all constraint rows solved at once; one linear solve leaves what is quadratic in the correction."""
+    """Algorithm 1 with all constraint rows solved at once; one linear solve leaves errors quadratic in the correction."""
     return _step(tree, "direct", direct(tree), iterations, friction_iterations)
 
 
@@ -169,8 +169,8 @@ def jacobi(tree: Tree, multiplier: Multiplier = Multiplier.BLOCK, relaxation: Re
 def direct(tree: Tree) -> Program:
     """Call program: all rows at once, J W Jᵀ λ = -c, poses corrected by W Jᵀ λ: pose -> pose_next.
 
-    With limits several solutions from the same pose, each with the active set of the one before: a correction from a pose
-    already corrected would forget what the first one moved in vain.
+    With limits several solutions from the same pose, each with the active set of the previous one: a correction from a
+    corrected pose would keep displacements of the first one that the limits reverse.
     """
     program = Program("direct_sweep", "Direct projection of all poses onto the constraints.")
     pose, body, joint = columns(program, tree, "pose body joint")
@@ -198,7 +198,7 @@ def direct(tree: Tree) -> Program:
 
 @cache
 def velocities(tree: Tree, friction_iterations: int) -> Program:
-    """Velocities read off the poses, then the implicit friction kick on the joint rates: pose -> xi_next."""
+    """Velocities from the poses, then the implicit friction kick on the joint rates: pose -> xi_next."""
     program = Program("paper_end", "Velocities of a step of Algorithm 1 (corrected), and friction.")
     xi, pose, h, body, joint, friction = columns(program, tree, "xi pose h body joint friction")
     limit, angle = limit_columns(program, tree, "limit angle")

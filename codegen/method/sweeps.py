@@ -20,9 +20,9 @@ from diffpbd.codegen.program.tree import Tree
 
 
 class Joints(ABC):
-    """The joints of a sweep while it goes on: calls that correct one joint from where its bodies are now, and move bodies.
+    """Joints during a sweep: calls that compute a joint's correction at the present poses, and move bodies.
 
-    `moving` says what the sweep moves of a body: its input and, with `_next`, its output.
+    `moving` names the state of the sweep: its input and, with `_next`, its output.
     """
 
     moving: str
@@ -39,14 +39,15 @@ class Joints(ABC):
 
     @abstractmethod
     def known(self, i: int) -> dict[str, Any]:
-        """What else than where it is now a correction asks of link i."""
+        """Further inputs of a correction that belong to link i."""
 
     @abstractmethod
     def move(self, i: int, move: Any, turning: bool, factor: Any = 1) -> None:
         """Link i moved by a factor times `move`; `turning` leaves its position alone."""
 
     def correct(self, j: int, rows: Rows, share: Any = 1) -> dict[int, Any]:
-        """What these rows of joint j do to its bodies, by index; of a limit, `share` of it goes into its multiplier."""
+        """Corrections of the bodies of joint j by these rows, by index; a limit adds the factor `share` of it to its
+        multiplier."""
         ends = [(side, i) for side, i in (("b", j), ("a", self.tree.parents[j])) if i != WORLD]
         given = {"joint": part(self.joint, JOINT, j)}
         for side, i in ends:
@@ -60,7 +61,7 @@ class Joints(ABC):
         return {i: moves[f"move_{side}"] for side, i in ends}
 
     def output(self) -> Program:
-        """The sweep's program, with where bodies and multipliers are now as its outputs."""
+        """The sweep's program, with the present poses and multipliers as outputs."""
         self.program.output(f"{self.moving}_next", column(*self.now))
         if self.tree.limits:
             self.program.output("multiplier_next", column(*self.multiplier))
@@ -73,19 +74,19 @@ def joints_with(tree: Tree, rows: Rows) -> tuple[int, ...]:
 
 
 def visits(tree: Tree, printed_order: bool) -> Iterator[tuple[int, Rows]]:
-    """What Gauss-Seidel closes one after another: joint by joint or, as printed, all positional rows and then all angular."""
+    """Order of Gauss-Seidel: joint by joint or, as printed, all positional rows and then all angular ones."""
     if printed_order:
         return ((j, rows) for rows in Rows for j in joints_with(tree, rows))
     return ((j, rows) for j in range(tree.n) for rows in Rows if j in joints_with(tree, rows))
 
 
 def turns_only(tree: Tree, j: int, rows: Rows) -> bool:
-    """Whether these rows of a joint leave the positions of its bodies alone."""
+    """Whether these rows of a joint change rotations only."""
     return rows is Rows.ANGULAR or (rows is Rows.LIMIT and not tree.slides[j])
 
 
 def in_turn(joints: Joints, printed_order: bool) -> Program:
-    """A Gauss-Seidel sweep: every correction from the poses that the ones before left."""
+    """A Gauss-Seidel sweep: every correction uses the poses after the previous ones."""
     for j, rows in visits(joints.tree, printed_order):
         for i, move in joints.correct(j, rows).items():
             joints.move(i, move, turns_only(joints.tree, j, rows))
@@ -93,11 +94,11 @@ def in_turn(joints: Joints, printed_order: bool) -> Program:
 
 
 def at_once(joints: Joints, relaxation: Relaxation) -> Program:
-    """A Jacobi sweep: all corrections of a kind from the same poses, added up and relaxed."""
+    """A Jacobi sweep: all corrections of a kind use the same poses and are added, with relaxation."""
     tree = joints.tree
     factor = [number(share) for share in factors(tree, relaxation)]
     for rows in Rows:
-        # a multiplier that is projected asks for one factor, whatever the other rows have
+        # a projected multiplier needs one factor, independent of the other rows
         share = [min(factor)] * tree.n if rows is Rows.LIMIT else factor
         moves = {j: joints.correct(j, rows, share[j]) for j in joints_with(tree, rows)}
         for i in range(tree.n):

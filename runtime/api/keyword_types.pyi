@@ -43,6 +43,25 @@ class GenerateOptions(TypedDict, total=False):
     pairs: str | Sequence[str]
     obstacles: str | Sequence[str]
 
+class ReadHow(TypedDict, total=False):
+    rate: float | None
+    columns: Mapping[str, str] | None
+    torque: str | None
+    topic: str | None
+    degrees: bool
+    time_unit: str
+    unwrap: bool | None
+    flip: str | Sequence[str]
+    scale: Mapping[str, float]
+    drive_gain: float | Mapping[str, float]
+    derive: bool
+    shift: Mapping[str, float]
+    despike: bool
+    sort: bool
+    cut: tuple[tuple[str, float, float], ...]
+    drift: Mapping[str, float]
+    stretch: Mapping[str, float]
+
 class IdentifyHow(TypedDict, total=False):
     rate: float | None
     columns: Mapping[str, str]
@@ -100,7 +119,7 @@ class ExciteHow(TypedDict, total=False):
     rate: float
     least_height: float | None
     margin: float
-    acceleration: npt.ArrayLike | None
+    acceleration: npt.ArrayLike | Mapping[str, float] | None
     table: float | None
     criterion: str
     clearance: float | None

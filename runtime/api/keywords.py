@@ -22,6 +22,10 @@ KEYWORDS: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]]] = Mappi
         ("codegen.description.recipe:Recipe",),
         {"base": "str", "sweeps": "int | Mapping[str, int]", "relaxation": "float | str", "ground": "float", "table": "float"},
     ),
+    "ReadHow": (
+        ("runtime.logs.recording:Reading", "runtime.logs.mending:Mending"),
+        {"columns": "Mapping[str, str] | None", "drive_gain": "float | Mapping[str, float]"},
+    ),
     "IdentifyHow": (
         ("runtime.logs.recording:Reading", "runtime.logs.mending:Mending", "runtime.logs.processing:Processing",
          "runtime.identify.settings:Settings"),
@@ -29,7 +33,7 @@ KEYWORDS: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]]] = Mappi
          "torques": "Mapping[str, float] | str | None", "progress": "Callable[[str], None] | None"},
     ),
     "TorqueHow": (("runtime.torques.settings:Settings",), {}),
-    "ExciteHow": (("runtime.excite.excitation:Wishes",), {"acceleration": "npt.ArrayLike | None"}),
+    "ExciteHow": (("runtime.excite.wishes:Wishes",), {}),
     "ApproachHow": (("runtime.mpc.profile:Approach",), {}),
     "IkHow": (("runtime.model.inverse_kinematics:Sought",), {}),
     "MpcHow": (("runtime.mpc.options:MpcOptions",), {}),
@@ -38,6 +42,7 @@ KEYWORDS: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]]] = Mappi
 alone."""
 APART: Final = {
     "GenerateOptions": ("name", "urdf", "loop", "loop_rows", "plane", "contact", "shape", "srdf"),
+    "ReadHow": ("mending", "passive", "accept"),
     "IdentifyHow": ("spread", "mending", "passive", "order"),
     "ExciteHow": ("duration",),
 }

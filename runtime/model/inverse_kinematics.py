@@ -1,4 +1,4 @@
-"""Inverse kinematics by the generated `ik`: goals checked, and a result that says whether it is one."""
+"""Inverse kinematics by the generated `ik`, with checked goals and results."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ __all__ = ["Ik", "Sought", "solve"]
 
 STARTS: Final = 20
 CLOSE: Final = 1e-6
-"""[m, rad] A miss that counts as none."""
+"""[m, rad] Tolerance of a goal."""
 LEVER: Final = 0.3
-"""[m] A radian weighs as much as so many metres: that far a hand is from the joints that turn it."""
+"""[m] Weight of a radian in metres: the distance of a hand from the joints that turn it."""
 UNIT: Final = 1e-6
-"""[1] How far a rotation may be from one, as in the C text."""
+"""[1] Tolerance of a rotation, as in the C code."""
 BAD_GOAL: Final = 32
-"""Status of a goal that is none."""
+"""Status of an invalid goal."""
 
 
 def _of_json(text: str) -> FloatArray:
@@ -87,14 +87,14 @@ class Sought:
     accept: Callable[[FloatArray], bool] | None = None
 
     def __post_init__(self) -> None:
-        """Refuses what is no pose and no number."""
+        """Refuses invalid poses and numbers."""
         expect(self)
         self.pose()
         for share in _numbers(arg.weights, self.weights, "two numbers [1/m, 1/rad]", (2,)).tolist():
             number(f"{arg.weights}", share, 0.0)
 
     def pose(self) -> tuple[FloatArray | None, FloatArray | None]:
-        """Position (3,) and rotation (3, 3) that are asked for."""
+        """Position (3,) and rotation (3, 3) of the goal."""
         rotation = None if self.rotation is None else rotation_of(self.rotation)
         if self.rpy is not None:
             if rotation is not None:
@@ -119,10 +119,10 @@ class Sought:
 
 @dataclass(frozen=True, eq=False)
 class Ik:
-    """A position `q` (n_p,) for a frame's goal: `reached`, or the nearest that was found, with what it misses the goal by.
+    """A position `q` (n_p,) for a frame's goal: `reached`, or the nearest that was found, with its errors.
 
-    `position_miss` [m] and `rotation_miss` [rad] are 0 where not asked for. `start` is the one that led to it (0: q0),
-    `starts` were tried, in `steps` Gauss-Newton steps altogether.
+    `position_miss` [m] and `rotation_miss` [rad] are 0 if not part of the goal. `start` is the index of the start that
+    led to it (0: q0), `starts` were tried, in `steps` Gauss-Newton steps altogether.
     """
 
     q: FloatArray
@@ -134,13 +134,13 @@ class Ik:
     steps: int
     frame: str
     unfit: int = 0
-    """Positions that reach the goal and that `accept` refused."""
+    """Number of positions that reach the goal but were rejected by `accept`."""
     clearance: float = float("inf")
-    """[m] The least distance at q, where it is looked at."""
+    """[m] The least distance at q, if distances are constrained."""
 
     @property
     def words(self) -> str:
-        """What it came to, in a line."""
+        """The result in one line."""
         miss = f"{self.position_miss:.3g} m and {self.rotation_miss:.3g} rad"
         if self.reached:
             return f"{self.frame} reaches the goal to {miss}, from start {self.start}, after {self.steps} steps"
@@ -161,7 +161,7 @@ def _numbers(word: Argument, given: npt.ArrayLike, expected: str, *shapes: tuple
 
 
 def rotation_of(rotation: npt.ArrayLike) -> FloatArray:
-    """A rotation (3, 3) of one, or of a unit quaternion w x y z (4,); InputError for what is neither."""
+    """A rotation (3, 3) from a matrix or a unit quaternion w x y z (4,); InputError for others."""
     R = _numbers(arg.rotation, rotation, "a 3 x 3 matrix or a unit quaternion (w, x, y, z)", (4,), (3, 3))
     if R.shape == (4,):
         size = float(np.linalg.norm(R))
@@ -183,7 +183,7 @@ def rotation_of(rotation: npt.ArrayLike) -> FloatArray:
 
 
 def solve(robot: Robot, sought: Sought, alpha: FloatArray | None = None, *, strict: bool = False) -> Ik:
-    """The first position that reaches the pose, else the nearest; a SolverError in its place if `strict`."""
+    """The first position that reaches the pose, else the nearest or, if `strict`, a SolverError."""
     if "ik" not in robot.functions:
         raise InputError(f"{robot.name} has no ik. {robot.manifest.why_not('ik')}".rstrip())
     function, facts = robot.function("ik"), robot.manifest.robot
@@ -227,7 +227,7 @@ def solve(robot: Robot, sought: Sought, alpha: FloatArray | None = None, *, stri
 
 
 def _kept(robot: Robot, sought: Sought) -> dict[str, FloatArray]:
-    """The inputs of a robot with distances that say which to keep."""
+    """Further inputs for a robot with distances: which to keep."""
     if robot.manifest.clearance is None and sought.least is None:
         return {}
     given = {kind: np.asarray(x) for kind, x in obstacles(robot, **sought.obstacles).items()}

@@ -1,4 +1,4 @@
-"""A pose for a goal of the tip: inverse kinematics within the joint limits, from the start pose and from others."""
+"""Joint positions for a goal of the tip: inverse kinematics within the joint limits, with several starts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from diffpbd.runtime.model.robot import Robot
 __all__ = ["pose_at"]
 
 INSIDE = 0.02
-"""[rad or m] Left free at every joint limit, where there is so much room: a plan needs some to brake in."""
+"""[rad or m] Margin to every joint limit, if the range allows: room for a plan to brake."""
 
 
 def pose_at(

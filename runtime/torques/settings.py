@@ -1,4 +1,4 @@
-"""How torques are estimated: losses, starts and the other choices, and where a window's search begins."""
+"""Settings of torque estimation, and the first guess of a window."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ __all__ = ["FRICTIONS", "LOSSES", "NODES", "OPTIMIZERS", "STARTS", "Settings", "
 LOSSES = {"angle": (1.0, 0.0, 0.0), "omega": (0.0, 1.0, 0.0), "angle+omega": (1.0, 0.02, 0.0)}
 """Weights λ₁ [1/rad²], λ₂ [s²/rad²], λ₃ [1/(N·m)²] of the named losses, as published."""
 NODES = "nodes"
-"""Not a loss: the discrete inverse at a node, from three poses."""
+"""Not a loss: discrete inverse dynamics at a node, from three poses."""
 STARTS = ("zero", "previous", "gravity")
 OPTIMIZERS = ("gauss-newton", "adam")
 FRICTIONS = ("recorded", "step")
-"""Where a step takes joint friction from: the recorded rate at its end, or the rate that the torques lead to."""
+"""Rate at which a step evaluates joint friction: the recorded one at its end, or that of the simulated step."""
 MOST_WEIGHT = 1e12
-"""[1/rad², …] Weights beyond this lose the other terms to rounding, and worse."""
+"""[1/rad², …] Largest weight; beyond it rounding swamps the other terms."""
 LONGEST_HORIZON = 1000
 """[1] Steps of a window; each costs some kilobytes and a window's work grows with it."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How torques are estimated; refuses what makes no sense.
+    """Settings of torque estimation; refuses contradictions.
 
     `loss` angle, omega, angle+omega or nodes; `weights` (λ₁, λ₂, λ₃) in place of the loss's own; `start` of a window's
     torques; `horizon` [steps]; `carry`: windows start from the state that the estimated torques led to, not from the
@@ -94,7 +94,7 @@ def window_start(start: str, held: FloatArray, before: FloatArray, window: Float
     """First guess (steps, n) of a window's torques.
 
     `held` (steps, n) holds the recorded poses at rest; `before` (n,) is the torque kept last, `window` the torques of the
-    window before. `previous` is the latter moved on by a step, its last step from gravity; with a horizon of one it is
+    window before. `previous` is the latter shifted by a step, its last step from gravity; with a horizon of one it is
     `before`.
     """
     if start == "zero":

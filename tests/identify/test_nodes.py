@@ -12,7 +12,7 @@ from support.followed import PENDULUM, PENDULUM_TRUTH, followed
 from support.motions import EXACT, samples
 from support.robots import loaded
 
-from diffpbd.runtime import InputError, Robot
+from diffpbd.runtime import Robot
 from diffpbd.runtime.identify import Identification, Settings, identify, simultaneous
 from diffpbd.runtime.identify.nodes import DEVIATION, Nodes
 from diffpbd.runtime.identify.result import Estimate
@@ -133,22 +133,6 @@ def test_recordings_tell_what_is_compared(
     for residual in ("position", "torque"):
         with pytest.raises(Chosen, match=residual):
             identify(pendulum, runs, PENDULUM, settings=Settings("simultaneous", residual=residual))
-
-
-def test_refusals(pendulum: Robot) -> None:
-    runs = noisy(pendulum, 0)
-    with pytest.raises(InputError, match="--residual: expected auto or position or torque, found 'rates'"):
-        Settings("simultaneous", residual="rates")
-    with pytest.raises(InputError, match="--residual is an option of --form simultaneous, found --form shooting"):
-        Settings("shooting", residual="torque")
-    for torques in ({"elbow": 0.1}, {"elbow": np.inf, "shoulder": 0.1}):
-        with pytest.raises(InputError, match="--residual torque compares the torques of all joints"):
-            identify(
-                pendulum, runs, ["payload.mass"], settings=Settings("simultaneous", torques=torques, residual="torque")
-            )
-    short = [replace(run, **{k: getattr(run, k)[:2] for k in ("time", "q", "dq", "ddq", "tau")}) for run in runs]
-    with pytest.raises(InputError, match="1 step; too short for --residual torque"):
-        identify(pendulum, short, PENDULUM, settings=Settings("simultaneous", residual="torque"))
 
 
 @pytest.mark.thorough

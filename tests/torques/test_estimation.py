@@ -264,29 +264,6 @@ def test_descent_by_jacobi_sweeps_and_of_other_lengths() -> None:
         descend(robot, P, PD, H, lanes, alpha, solver="jacobo")
 
 
-def test_settings_and_motions_are_refused() -> None:
-    robot = loaded("double_pendulum")
-    _, P, PD = motion(robot, robot.alpha.defaults)
-    for options, words in (
-        ({"loss": "angel"}, "Did you mean angle"),
-        ({"start": "gravitation"}, "Did you mean gravity"),
-        ({"horizon": 0}, "1 to 1000"),
-        ({"weights": (1.0, -1.0, 0.0)}, "three numbers from 0"),
-        ({"weights": (1.0, float("nan"), 0.0)}, "three numbers from 0"),
-        ({"weights": (0.0, 0.0, 1.0)}, "both zero"),
-        ({"loss": "nodes", "horizon": 3}, "leave them out"),
-        ({"loss": "nodes", "optimizer": "adam"}, "leave --optimizer out"),
-    ):
-        with pytest.raises(InputError, match=words):
-            Settings(**options)
-    with pytest.raises(InputError, match="needs 10"):
-        estimate(robot, P, PD, H, Settings(horizon=9))
-    with pytest.raises(InputError, match="not finite"):
-        estimate(robot, np.where(P > P.max() - 1e-9, np.nan, P), PD, H)
-    with pytest.raises(InputError, match="expected shape"):
-        estimate(robot, P[:, :1], PD, H)
-
-
 def test_one_joint(shared: Path) -> None:
     """Vectors of one number all the way."""
     urdf = next((shared / "cases").glob("P46-*")) / "slow.urdf"
