@@ -12,6 +12,7 @@ from diffpbd.codegen.emit.work import doubles
 from diffpbd.codegen.functions import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph import constrained_step, rebounds
 from diffpbd.codegen.graph.contacts import normals
+from diffpbd.codegen.graph.distances import PLANE
 from diffpbd.codegen.graph.loop_starts import spread, turns, weyl
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.unilateral import STRAIGHT, sides
@@ -94,7 +95,7 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         "CHART_PATHS": bool(tree.base) and tree.sided,
         "WRENCHES": bool(tree.wrenches), "BOUNCING": rebounds.bounces(model), "EXACT": "contact.slope_slip" in where,
         "SLOPE_SLIP": where.get("contact.slope_slip", 0),
-        "FLAT": all(not k.round and k.other < 0 for k in tree.contacts),
+        "FLAT": all(k.cores[1] == PLANE and k.other < 0 for k in tree.contacts),
         "ALPHA_JACOBIAN": by_alpha, "LOOKED": len(constrained_step.told(model)) if m else 0,
     }  # fmt: skip
     total = doubles("constrained_step.c", values)

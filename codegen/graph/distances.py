@@ -77,8 +77,11 @@ def apart(one: Placed, other: Placed, smoothing: Any) -> Apart:
     return Apart(d - one.radius - other.radius, n, ca.cross(one.centre, n) + torque)
 
 
-def facing(one: Placed, at: Apart) -> Any:
-    """The nearest point on the surface of the first shape: on the line along n that M says, its furthest against n."""
+def facing(one: Placed, at: Apart, off: Any = 0) -> Any:
+    """The nearest point on the surface of the first shape: on the line along n that M says, its furthest against n; or one that
+    is `off` it against n."""
+    if one.kind == SPHERE:
+        return one.centre - (one.radius + off) * at.normal
     size = ca.dot(at.normal, at.normal) + POINT**2
     reach = one.radius * ca.sqrt(size)
     for k in range(AXES[one.kind]):
@@ -86,7 +89,7 @@ def facing(one: Placed, at: Apart) -> Any:
     height = (ca.dot(one.centre, at.normal) - reach) / size
     if one.kind == PLANE:
         height = ca.dot(one.centre, at.normal) / size
-    return ca.cross(at.normal, at.moment) / size + height * at.normal
+    return ca.cross(at.normal, at.moment) / size + (height - off) * at.normal
 
 
 def held(one: Placed, other: Placed, smoothing: Any) -> tuple[Any, Any]:

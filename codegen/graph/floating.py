@@ -20,7 +20,6 @@ from typing import Any, Final
 
 import casadi as ca
 
-from diffpbd.codegen.description.robot import Plane
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.geometry import product, rows, square
 from diffpbd.codegen.graph.meetings import CORE
@@ -73,15 +72,7 @@ def seen_from(model: Model, R: Any, x: Any) -> Model:
                 axes, place = blocks["loop"][start : start + 9, k], blocks["loop"][start + 9 : start + 12, k]
                 blocks["loop"][start : start + 9, k] = rows(ca.mtimes(R.T, square(axes)))
                 blocks["loop"][start + 9 : start + 12, k] = ca.mtimes(R.T, place - x)
-    for k, pair in enumerate(model.robot.pairs):
-        plane = isinstance(pair.other, Plane)
-        for start, link, turns in ((0, pair.sphere.link, False), (4, pair.other.link, plane)):
-            if link < 0:
-                v = blocks["contact"][start : start + 3, k]
-                if turns:
-                    blocks["contact"][7, k] -= ca.dot(v, x)
-                blocks["contact"][start : start + 3, k] = ca.mtimes(R.T, v if turns else v - x)
-    for k, contact in enumerate(model.tree.cored):
+    for k, contact in enumerate(model.tree.contacts):
         for start, link in ((0, contact.link), (CORE, contact.other)):
             if link < 0:
                 core = blocks["core"][start : start + 12, k]

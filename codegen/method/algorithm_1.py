@@ -1,7 +1,7 @@
-"""Algorithm 1 of the paper, corrected; to be read beside it. First order, loses energy.
+"""Algorithm 1 of the paper, corrected; read it together with the paper. First order, loses energy.
 
-Its statements by number, comments not counted (the print's letters beside ours: docs/paper.md). Slips of the print, corrected
-here, are each held by a test (tests/method/test_slips.py):
+Its statements by number, without comments (notation: docs/paper.md). Errors of the print ("slips"), corrected here, each have a
+test (tests/method/test_slips.py):
 
 1 to 3. *Initialize*: ξ = (x, v, q, ω) of every link, u, and the numbers α come in as flat columns.
 4 to 9. *Position* and *Angular states Euler prediction*: `prediction`. Slips: the new velocity moves the position; Euler's
@@ -9,11 +9,11 @@ here, are each held by a test (tests/method/test_slips.py):
 10 to 18. *Constraints solving loop*: `in_turn` (the paper's Gauss-Seidel), `at_once` (Jacobi), or `direct`: all rows of all
    joints in one system. Each correction is `corrections.correction_kernel`. Slips: Δq of the positional rows is added once;
    gradients by rotations have the other signs.
-19 to 25. *Position* and *Angular states Euler integration*: `velocities`, and the joints' friction, which the paper has not.
+19 to 25. *Position* and *Angular states Euler integration*: `velocities`, and joint friction, which the paper does not have.
 
-Constraints are the paper's c^P (eq. 1) and c^A (eq. 11) in `constraints`. The third constraint, the limits, is named there and
-never written; where limits act, `touched` carries from sweep to sweep what a limit holds: its multiplier, or in direct solves
-which side holds (`limits`).
+Constraints are the paper's c^P (eq. 1) and c^A (eq. 11) in `constraints`. The third constraint, the limits, is mentioned there
+without formulas; with limits, `touched` carries their multipliers from sweep to sweep, or in direct solves the active set
+(`limits`).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ INPUTS = "xi u h gravity body joint friction spring"
 
 
 def _step(tree: Tree, solver: str, sweep: Program, iterations: int, friction_iterations: int) -> Program:
-    """Predict, project the poses onto the constraints, read the velocities off."""
+    """Predict, project the poses onto the constraints, compute velocities from the poses."""
     step = Program(f"step_paper_{solver}", f"Algorithm 1 (corrected), {solver} projection.")
     columns(step, tree, INPUTS)
     limit_columns(step, tree, "limit")
@@ -88,7 +88,7 @@ def paper_gauss_seidel(
     multiplier: Multiplier = Multiplier.BLOCK,
     printed_order: bool = False,
 ) -> Program:
-    """Algorithm 1 with Gauss-Seidel sweeps, as the paper has it."""
+    """Algorithm 1 with Gauss-Seidel sweeps, as in the paper."""
     sweep = gauss_seidel(tree, multiplier, printed_order)
     return _step(tree, "gauss_seidel", sweep, iterations, friction_iterations)
 
@@ -107,7 +107,7 @@ def paper_jacobi(
 
 @cache
 def paper_direct(tree: Tree, iterations: int = 1, friction_iterations: int = FRICTION_ITERATIONS) -> Program:
-    """Algorithm 1 with all constraint rows solved at once; one linear solve leaves what is quadratic in the correction."""
+    """Algorithm 1 with all constraint rows solved at once; one linear solve leaves errors quadratic in the correction."""
     return _step(tree, "direct", direct(tree), iterations, friction_iterations)
 
 
@@ -141,19 +141,20 @@ def prediction(tree: Tree) -> Program:
 
 
 class Joints(Protocol):
-    """The joints of a sweep while it goes on: calls that correct one joint from where its bodies are now, and move bodies."""
+    """Joints during a sweep: calls that compute a joint's correction at the present poses, and move bodies."""
 
     program: Program
     tree: Tree
 
     def correct(self, j: int, rows: Rows, share: Any = 1) -> dict[int, Any]:
-        """What these rows of joint j do to its bodies, by index; of a limit, `share` of it goes into its multiplier."""
+        """Corrections of the bodies of joint j by these rows, by index; a limit adds the factor `share` of it to its
+        multiplier."""
 
     def move(self, i: int, move: Any, turning: bool, factor: Any = 1) -> None:
         """Link i moved by a factor times `move`; `turning` leaves its position alone."""
 
     def output(self) -> Program:
-        """The sweep's program, with where bodies and multipliers are now as its outputs."""
+        """The sweep's program, with the present poses and multipliers as outputs."""
 
 
 class Corrections:
@@ -203,19 +204,19 @@ def joints_with(tree: Tree, rows: Rows) -> tuple[int, ...]:
 
 
 def visits(tree: Tree, printed_order: bool) -> Iterator[tuple[int, Rows]]:
-    """What Gauss-Seidel closes one after another: joint by joint or, as printed, all positional rows and then all angular."""
+    """Order of Gauss-Seidel: joint by joint or, as printed, all positional rows and then all angular ones."""
     if printed_order:
         return ((j, rows) for rows in Rows for j in joints_with(tree, rows))
     return ((j, rows) for j in range(tree.n) for rows in Rows if j in joints_with(tree, rows))
 
 
 def turns_only(tree: Tree, j: int, rows: Rows) -> bool:
-    """Whether these rows of a joint leave the positions of its bodies alone."""
+    """Whether these rows of a joint change rotations only."""
     return rows is Rows.ANGULAR or (rows is Rows.LIMIT and not tree.slides[j])
 
 
 def in_turn(joints: Joints, printed_order: bool) -> Program:
-    """A Gauss-Seidel sweep: every correction from the poses that the ones before left."""
+    """A Gauss-Seidel sweep: every correction uses the poses after the previous ones."""
     for j, rows in visits(joints.tree, printed_order):
         for i, move in joints.correct(j, rows).items():
             joints.move(i, move, turns_only(joints.tree, j, rows))
@@ -223,11 +224,11 @@ def in_turn(joints: Joints, printed_order: bool) -> Program:
 
 
 def at_once(joints: Joints, relaxation: Relaxation) -> Program:
-    """A Jacobi sweep: all corrections of a kind from the same poses, added up and relaxed."""
+    """A Jacobi sweep: all corrections of a kind use the same poses and are added, with relaxation."""
     tree = joints.tree
     factor = [number(share) for share in factors(tree, relaxation)]
     for rows in Rows:
-        # a multiplier that is projected asks for one factor, whatever the other rows have
+        # a projected multiplier needs one factor, independent of the other rows
         share = [min(factor)] * tree.n if rows is Rows.LIMIT else factor
         moves = {j: joints.correct(j, rows, share[j]) for j in joints_with(tree, rows)}
         for i in range(tree.n):
@@ -255,8 +256,8 @@ def jacobi(tree: Tree, multiplier: Multiplier = Multiplier.BLOCK, relaxation: Re
 def direct(tree: Tree) -> Program:
     """Call program: all rows at once, J W Jᵀ λ = -c, poses corrected by W Jᵀ λ: pose -> pose_next.
 
-    With limits several solutions from the same pose, each with the active set of the one before: a correction from a pose
-    already corrected would forget what the first one moved in vain.
+    With limits several solutions from the same pose, each with the active set of the previous one: a correction from a
+    corrected pose would keep displacements of the first one that the limits reverse.
     """
     program = Program("direct_sweep", "Direct projection of all poses onto the constraints.")
     pose, body, joint = columns(program, tree, "pose body joint")
@@ -284,7 +285,7 @@ def direct(tree: Tree) -> Program:
 
 @cache
 def velocities(tree: Tree, friction_iterations: int) -> Program:
-    """Velocities read off the poses, then the implicit friction kick on the joint rates: pose -> xi_next."""
+    """Velocities from the poses, then the implicit friction kick on the joint rates: pose -> xi_next."""
     program = Program("paper_end", "Velocities of a step of Algorithm 1 (corrected), and friction.")
     xi, pose, h, body, joint, friction = columns(program, tree, "xi pose h body joint friction")
     limit, angle = limit_columns(program, tree, "limit angle")

@@ -1,4 +1,4 @@
-"""Efforts of the joints at a pose, u and springs, and what they exert on the links."""
+"""Efforts of the joints at a pose (u and springs), and their forces and moments on the links."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def efforts(program: Program, tree: Tree, numbers: tuple[Any, Any, Any, Any], x:
 def pulls(
     program: Program, tree: Tree, joint: Any, effort: list[Any], x: list[Any], R: list[Any]
 ) -> list[dict[str, Any]]:
-    """Calls: what the joints' efforts exert on every link: `pull`, and `reaction` where it carries joints."""
+    """Calls: forces and moments of the joints' efforts on every link: `pull`, and `reaction` if it carries joints."""
     found = []
     for j, parent in enumerate(tree.parents):
         own = {"joint": part(joint, JOINT, j), "effort": effort[j], "rotation_b": R[j], "x_b": x[j]}

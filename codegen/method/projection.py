@@ -1,7 +1,7 @@
 """Direct projection: all constraint rows at once, solved tip to base and back in O(n) on any tree, with one
-pivot a joint.
+pivot per joint.
 
-A projection looks for displacements d of all links with
+A projection computes displacements d of all links with
 
     J₁ d = -c,        K d + r = J₀ᵀ λ,
 

@@ -1,12 +1,12 @@
-"""Joint rates of the velocity stage along the tree, in O(n): what `velocity.rates` does with a dense inertia.
+"""Joint rates of the velocity stage along the tree, in O(n); `velocity.rates` is the dense version.
 
 One safeguarded Newton iteration on M ṗ - h τ_friction(ṗ) = b solves
 
     (M + D) ṗ⁺ = b + h τ(ṗ) + D ṗ,        D = h times the slope of friction,
 
-link by link: every joint is eliminated from the tips with D on its pivot, b is never summed up because each link brings its
-own momentum, and the rates follow from the base. Algorithm 1 damps velocities that it has read off; there the unknown is the
-change of the rates, which leaves alone what does not belong to a joint, and no momentum is needed.
+link by link: joints are eliminated from the tips with D on their pivots (b is never formed: each link contributes its own
+momentum), and the rates follow from the base. Algorithm 1 damps velocities computed from poses; there the unknown is the change
+of the rates, which does not affect motion outside of the joints, and no momentum is needed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def rate_follow_kernel(slide: bool, relative: bool, limited: bool = False) -> Pr
     """Leaf: `next` rate of a joint and `twist` (6) of its link, or the changes of both, from its parent's.
 
     A rate that would change its sign stops at zero, as in `velocity.friction_iteration`; a `limited` joint does not move
-    further where it is at a limit, and says so: `lock_next`.
+    further at a limit, see `lock_next`.
     """
     kind = f"{'slide' if slide else 'hinge'}{'_change' if relative else ''}{'_limited' if limited else ''}"
     program = Program(f"rate_{kind}", "Rate of a joint from its parent's twist.")
@@ -148,7 +148,7 @@ def rates(
     """Calls: joint rates (n), iterated from rest; `blocks` as `rate_sweep` takes them, link by link, `before` making it
     relative.
 
-    With limits, first passes at rest find which of the joints that have no `room` are held.
+    With limits, first passes at rest find which of the joints without `room` are held.
     """
     kernel = rate_sweep(tree, "before" in blocks)
     given = {name: column(*block) for name, block in blocks.items()}

@@ -1,12 +1,12 @@
-"""The variational step: second order, symplectic, and like the paper's in its stages. The default integrator.
+"""The variational step: second order, symplectic, with the paper's stages. The default integrator.
 
-1. `half_kick`: momenta after half a kick of gravity, efforts and wrenches at the start pose, and where they take each body.
+1. `half_kick`: momenta after half a kick of gravity, efforts and wrenches at the start pose, and each body's free motion.
 2. Drift onto the constraints: poses q₁ and multipliers λ with
 
        m (x₁ - x₀ - h v) - h²/2 m g = J₀ₓᵀ λ,     h L(q₀ → q₁) - h L₀ = J₀_φᵀ λ,     c(x₁, q₁) = 0,
 
    gradients J₀ at the start pose, rotations after Moser and Veselov. All at once by Newton's method (`newton_iteration`), or by
-   the same sweeps that Algorithm 1 makes, with impulses in the place of corrections (`Impulses`).
+   the sweeps of Algorithm 1 with impulses instead of corrections (`Impulses`).
 3. `velocities`: the second half kick at the new pose, the friction kick, and velocities with J v = 0.
 """
 
@@ -106,7 +106,7 @@ def variational_jacobi(
 
 @cache
 def half_kick(tree: Tree) -> Program:
-    """Half kick at the start pose, and the guess of the end: everything that stays fixed while the end is sought."""
+    """Half kick at the start pose, and the first guess of the end: everything that does not change with the iterations."""
     doc = "Start pose of a variational step: momenta, motions, efforts, and the first guess."
     program = Program("variational_start", doc)
     xi, u, h, gravity, body, joint, spring = columns(program, tree, "xi u h gravity body joint spring")
@@ -179,7 +179,7 @@ def newton_iteration(tree: Tree) -> Program:
 
 @cache
 def aims(tree: Tree) -> Program:
-    """What the sweeps move: guess, targets and spins after the first half kick -> aim."""
+    """State of the sweeps: guess, targets and spins after the first half kick -> aim."""
     program = Program("variational_aim", "Guess and momenta of a variational step that is solved by sweeps.")
     xi, pose, target, spin, rotation = columns(program, tree, "xi pose target spin rotation")
     effort, body, joint, h = columns(program, tree, "effort body joint h")
@@ -195,7 +195,7 @@ def aims(tree: Tree) -> Program:
 
 
 class Impulses:
-    """`algorithm_1.Joints` of a sweep over aims: bodies drift where their momenta take them, then take constraint impulses."""
+    """`algorithm_1.Joints` of a sweep over aims: bodies drift with their momenta, then get constraint impulses."""
 
     def __init__(self, program: Program, tree: Tree) -> None:
         self.program, self.tree = program, tree

@@ -1,8 +1,8 @@
-"""Velocity stage: project momenta onto the joints, solve the implicit friction there, and give velocities
-back.
+"""Velocity stage: project momenta onto the joints, solve the implicit friction there, and return
+velocities.
 
 On an open tree the projection J W Jᵀ μ = -J v is v⁺ = T ṗ with Tᵀ W⁻¹ T ṗ = Tᵀ W⁻¹ v: the joint-space inertia
-M and momentum, summed over what each joint carries. Friction is one backward-Euler kick of length h, so the
+M and momentum, summed over each joint's subtree. Friction is one backward-Euler kick of length h, so the
 rates solve
 
     M ṗ - h τ_friction(ṗ) = b,
@@ -107,9 +107,9 @@ def rate_inertia(tree: Tree) -> Program:
 def friction_iteration(tree: Tree) -> Program:
     """Leaf: one safeguarded Newton iteration on M ṗ - h τ_friction(ṗ) = impulse: rate (n) -> `next` (n).
 
-    A rate that would change its sign stops at zero instead, where friction is steepest. Newton from there
-    underestimates every rate that slips, so it comes up to the root without overshooting; unguarded, the
-    iteration jumps to and fro between the two flanks of tanh.
+    A rate that would change its sign stops at zero instead, where friction is steepest. From there Newton's
+    method approaches slipping rates from below without overshooting; without this safeguard it oscillates
+    between the two flanks of tanh.
     """
     n = tree.n
     program = Program("friction_iteration", "Safeguarded Newton iteration on the implicit friction kick.")

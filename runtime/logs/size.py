@@ -1,4 +1,4 @@
-"""How large a log may be that is read at once, said before it is read and not by the operating system."""
+"""Limits the size of a log before it is read into memory."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from diffpbd.runtime.ros1.master import LARGEST_ANSWER, SlaveServer, call
 __all__ = ["LocalMaster"]
 
 ADDRESS = "127.0.0.1"
-NOTIFY_TIMEOUT = 2.0  # s; a node that does not take a notice by then is not waited for
+NOTIFY_TIMEOUT = 2.0  # s; timeout of a notice to a node
 
 
 class LocalMaster:

@@ -12,7 +12,7 @@ from support.touch_oracle import End, Oracle
 
 from diffpbd.codegen.graph.contact_residual import specs
 from diffpbd.codegen.graph.contacts import normals, rows_at
-from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.graph.meetings import inlined
 from diffpbd.codegen.joint_space import contacts
 
 
@@ -77,9 +77,7 @@ class Frames:
         self.o = o
         n, c = o.n, len(o.pairs)
         p, sign = ca.SX.sym("p", n), ca.SX.sym("sign", c)
-        program = contacts.directions(o.model.tree)
-        given = {"p": p, "sign": sign}
-        own = inline(program, {k: given.get(k, o.model.blocks.get(k)) for k in program.inputs})["frames"]
+        own = inlined(contacts.directions(o.model.tree), o.model, {"p": p, "sign": sign})["frames"]
         self.signs = ca.Function("signs", [p, o.model.alpha], [rows_at(o.model, p)["sign"]])
         self.own = ca.Function("own", [p, sign, o.model.alpha], [own])
 
