@@ -44,11 +44,19 @@ def compiled_and_run(sources: Iterable[str], options: Iterable[str], folder: Pat
     found: Lines = {}
     for path in folder.glob("*.gcov.json.gz"):
         for file in json.loads(gzip.decompress(path.read_bytes()))["files"]:
-            name = Path(file["file"]).name
-            if (TEMPLATES / name).is_file():
-                for line in file["lines"]:  # several of a line that several functions are made from
-                    join(found, {name: {line["line_number"]: line["count"] > 0}})
+            source = folder / file["file"]
+            if not (TEMPLATES / source.name).is_file():
+                continue
+            above = _lines_above(source)
+            for line in file["lines"]:  # several of a line that several functions are made from
+                join(found, {source.name: {line["line_number"] - above: line["count"] > 0}})
     return found
+
+
+def _lines_above(source: Path) -> int:
+    """Lines of a generated folder's copy above the text of templates/: the banner."""
+    whole, own = source.read_text(encoding="utf-8"), (TEMPLATES / source.name).read_text(encoding="utf-8")
+    return whole[: whole.index(own)].count("\n")
 
 
 def join(found: Lines, more: Lines) -> None:
