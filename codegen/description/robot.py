@@ -68,7 +68,7 @@ class Joint:
     `upper` [rad or m], `velocity` [rad/s or m/s] and `effort` [N·m or N] are None where unbounded. `damping`
     [N·m·s/rad or N·s/m] and `friction` [N·m or N] are what the file's `dynamics` element says. A joint with
     `mimic` has no freedom of its own. `rotor` [kg·m² or kg] turns with the joint; a spring of `stiffness` [N·m/rad or N/m]
-    is at rest at `rest` [rad or m].
+    is at rest at `rest` [rad or m]. `part`: it is the later motion of the joint that it follows, whose numbers are those of both.
     """
 
     name: str
@@ -87,6 +87,7 @@ class Joint:
     rotor: float = 0.0
     stiffness: float = 0.0
     rest: float = 0.0
+    part: bool = False
 
 
 class LoopType(Enum):

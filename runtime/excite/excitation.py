@@ -152,7 +152,7 @@ def excite(
         search.whole(best),
         len(columns),
         envelope,
-        envelope.notes,
+        (*envelope.notes, *(() if search.logdet else envelope.idle(motion))),
     )
 
 
