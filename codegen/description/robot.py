@@ -68,7 +68,7 @@ class Joint:
     `upper` [rad or m], `velocity` [rad/s or m/s] and `effort` [N·m or N] are None where unbounded. `damping`
     [N·m·s/rad or N·s/m] and `friction` [N·m or N] are what the file's `dynamics` element says. A joint with
     `mimic` has no freedom of its own. `rotor` [kg·m² or kg] turns with the joint; a spring of `stiffness` [N·m/rad or N/m]
-    is at rest at `rest` [rad or m]. `part`: it is the later motion of the joint that it follows, whose numbers are those of both.
+    is at rest at `rest` [rad or m]. A `part` is the later motion of the joint that it follows, whose numbers are both's.
     """
 
     name: str

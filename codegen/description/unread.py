@@ -36,8 +36,8 @@ def words(read: str = "", harmless: str = "", said: str = "") -> Words:
 @dataclass(frozen=True)
 class Format:
     """`elements` by tag, or PARENT/TAG where a tag has several meanings; `read` and `harmless` are elements with all that is in
-    them, `said` those that are named by their tag alone. `usual` are values that say nothing, by TAG.ATTRIBUTE or TAG. Elements of another namespace are the
-    format's own if they have this `prefix` and are in a list."""
+    them, `said` those that are named by their tag alone. `usual` are values that say nothing, by TAG.ATTRIBUTE or TAG.
+    Elements of another namespace are the format's own if they have this `prefix` and are in a list."""
 
     elements: Mapping[str, Words]
     read: frozenset[str]
@@ -70,6 +70,7 @@ class Format:
         return self.known(path) is not None and self.kind(path, attribute) in (SAID, None)
 
     def known(self, path: tuple[str, ...]) -> Words | None:
+        """Its words, where the format has the element."""
         return next((self.elements[key] for key in _keys(path) if key in self.elements), None)
 
 

@@ -36,7 +36,8 @@ def facts(model: Model, squared: tuple[str, ...], frames: tuple[str, ...] = ()) 
 
     joints: Sequence[Joint] = [
         Joint(
-            name=j.name, type=SCREW.name if _last(robot, k) > k else j.type.name, parent=carrier(j.parent), child=moved(k), unit=j.type.unit,
+            name=j.name, type=SCREW.name if _last(robot, k) > k else j.type.name, parent=carrier(j.parent), child=moved(k),
+            unit=j.type.unit,
             lower=None if j.type.endless else j.lower,
             upper=None if j.type.endless else j.upper,
             velocity=j.velocity, effort=j.effort,

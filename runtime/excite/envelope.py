@@ -84,7 +84,7 @@ class Envelope:
         if not names:
             return []
         return [
-            f"{listing(names)} uses less than {100.0 * IDLE:g} % of range and speed: the condition number is no better for more. "
+            f"{listing(names)} uses less than {100.0 * IDLE:g} % of range and speed: no more makes a better condition number. "
             f"{arg.criterion('log-det')} moves all joints"
         ]
 

@@ -148,12 +148,10 @@ def tabulated(robot: Robot, samples: Samples, point: Point, most: int) -> Table:
 
 
 def _thinned(s: Samples, most: int) -> Samples:
-    """A recording with no more samples than its filter leaves it to say, and its middle where these are too many; without a
-    period of the cut-off at both ends, where filtered torques are not the torques of the filtered motion."""
+    """A recording with no more samples than its filter leaves it to say, and its middle where these are too many."""
     cutoff = s.processing.cutoff
     stride = 1 if cutoff is None else max(1, int(s.rate / (POINTS * cutoff)))
-    edge = 0 if cutoff is None else int(s.rate / cutoff)
-    first, last = (max(end, edge) // stride for end in s.ends)
+    first, last = (end // stride for end in s.ends)
     count = len(range(0, len(s.time), stride))
     rows = slice(0, None, stride)
     if count - first - last > most:

@@ -30,9 +30,9 @@ WAVES: Final = 2
 
 @dataclass(frozen=True)
 class Evidence:
-    """Tables of the recordings (`count` samples in all before they were thinned, `step` [s] apart), `causes` that can be told and mended, more
-    `laws` that friction and springs may follow, and the Gram matrices of all columns; the first are those of `phi`, of these
-    the first `bodies` of links."""
+    """Tables of the recordings (`count` samples in all before they were thinned, `step` [s] apart), `causes` that can be
+    told and mended, more `laws` that friction and springs may follow, and the Gram matrices of all columns; the first are
+    those of `phi`, of these the first `bodies` of links."""
 
     tables: tuple[Table, ...]
     causes: tuple[Cause, ...]

@@ -19,7 +19,7 @@ friction's."""
 STRETCHED: Final = 0.5
 """[1] Largest error of an encoder's scale that the differences behind it still tell."""
 STEPPED: Final = 0.3
-"""[1] Largest distance of friction's impulse from that of half a step, as part of it, at which a simulation's step explains it."""
+"""[1] Most that friction's impulse may differ from that of half a step, as part of it, to be a simulation's."""
 FARTHEST: Final = 1.0
 """[rad or m] Largest error of an encoder's zero that the differences behind it still tell."""
 
