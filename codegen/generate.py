@@ -188,7 +188,7 @@ def _sources(folder: Any, prefix: str) -> list[tuple[str, bytes]]:
     for item in folder.iterdir():
         if item.is_dir() and item.name not in ("__pycache__", "robots"):
             found += _sources(item, f"{prefix}{item.name}/")
-        elif item.name.endswith((".py", ".jinja", ".c", ".h")):
+        elif item.name.endswith((".py", ".jinja", ".c", ".h", ".cu", ".cuh")):
             found.append((f"{prefix}{item.name}", item.read_bytes()))
     return found
 

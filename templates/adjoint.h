@@ -1,7 +1,7 @@
-/* Blocks of a step's derivatives, N x N each and column by column. */
+/* Offsets of the blocks of a step's derivatives, N x N each, column-major. */
 enum { B_D = 0, B_FACTORS = N * N, B_K0 = 2 * N * N, B_K1 = 3 * N * N, BLOCKS = 4 * N * N };
 
-/* to -= factor * transposed(A) x */
+/* to -= factor A^T x */
 static void subtract_pulled(const double *A, double factor, const double *x, double *to) {
   int j;
   for (j = 0; j < N; j++) to[j] -= factor * inner(A + N * j, x);
@@ -14,7 +14,7 @@ static void subtract_product(const double *A, const double *x, double *to) {
     for (i = 0; i < N; i++) to[i] -= A[i + N * j] * x[j];
 }
 
-/* y of a seed on rates, which it may overwrite: h (M + h slope of friction) y = seed. */
+/* Solves h (M + h slope of friction) y = seed; y and seed may be the same array. begun: rates at the start. */
 static void pull_rate(const double *begun, const double *h, const double *pd, const double *alpha, const double *seed, double *y,
                       Work *w) {
   double *direction = w->direction;
@@ -23,8 +23,8 @@ static void pull_rate(const double *begun, const double *h, const double *pd, co
   for (j = 0; j < N; j++) y[j] = -direction[j] / h[0];
 }
 
-/* Whether blocks of four steps from `first` on, and where friction is none y and slope of the seeds on the rates they end
- * with, are worked out side by side; they are then one step after another in w->blocks and w->sought. */
+/* Computes the blocks of four steps from `first` in vector lanes, without friction also y and momentum slope of the seeds on their end
+ * rates, to w->blocks and w->sought step after step. Returns 0 if that is not available. */
 static int assembled(int linear, int first, int steps, const double *P, const double *PD, const double *PD_bar, const double *h,
                      const double *alpha, Work *w) {
 #if defined(ON_X86) && defined(FOR_V3)
@@ -37,7 +37,7 @@ static int assembled(int linear, int first, int steps, const double *P, const do
 #endif
 }
 
-/* y of a step, and what its seed on rates leaves of the seed on its pose. */
+/* Multiplier y of a step from its seed on rates, whose effect through the pose is subtracted from the seed on the pose. */
 static void pull_seed(int linear, const double *rate_bar, const double *h, const double *pd, const double *p_next,
                       const double *pd_next, const double *alpha, Work *w) {
   double *x = w->x, *y = w->y, *seed = w->smooth, *turned = seed + N, *slope = turned + N;
@@ -59,9 +59,9 @@ static void pull_seed(int linear, const double *rate_bar, const double *h, const
   for (j = 0; j < N; j++) seed[j] -= h[0] * slope[j];
 }
 
-/* Pulls seeds on a trajectory (N x (steps + 1)) back to its start and its torques; adds to alpha_bar and h_bar where they are
- * asked for. From the last step to the first, the multipliers x of h F and y of h G of a step come from those of the step after
- * it, by one transposed solve; without friction a seed on rates is none but its own node's. */
+/* Reverse derivative of a trajectory: from seeds (N x (steps + 1)) to gradients by its start and torques; adds to alpha_bar and h_bar
+ * unless they are null. From the last step to the first, one transposed solve gives a step's multipliers x of h F and y of h G from
+ * those of the following step; without friction a node's rates have no seed but their own. */
 static void pull_back(int steps, const double *U, const double *h, const double *alpha, const double *P, const double *PD,
                       const double *P_bar, const double *PD_bar, double *p0_bar, double *pd0_bar, double *U_bar,
                       double *alpha_bar, double *h_bar, Work *w) {
@@ -69,7 +69,7 @@ static void pull_back(int steps, const double *U, const double *h, const double 
   double *record = w->next.record, *own = w->blocks, *x = w->x, *y = w->y;
   double *seed = w->smooth, *slope = seed + 2 * N;
 #if VARYING
-  double *shed = w->shed; /* what the coefficients of friction make of the rates a step starts from */
+  double *shed = w->shed; /* gradient by the start rates, on which friction coefficients depend */
 #endif
   const int linear = frictionless(alpha);
   int k, j, first = steps, ready = 0;
@@ -83,7 +83,7 @@ static void pull_back(int steps, const double *U, const double *h, const double 
     const double *p = P + (ptrdiff_t)k * N, *pd = PD + (ptrdiff_t)k * N, *p_next = p + N, *pd_next = pd + N;
     const double *rate_bar = PD_bar + (ptrdiff_t)(k + 1) * N;
     memcpy(seed, P_bar + (ptrdiff_t)(k + 1) * N, N * sizeof(double));
-    subtract_pulled(own + B_K0, 1.0, x, seed); /* of the step after this one */
+    subtract_pulled(own + B_K0, 1.0, x, seed); /* blocks of the following step */
     subtract_product(own + B_D, y, seed);
     memcpy(y, x, N * sizeof(double));
     if (k < first) {

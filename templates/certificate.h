@@ -1,10 +1,10 @@
-/* What a step says of itself before it is solved: gaps that are closed already, for `refuted`. */
+/* Depths of penetration at the start of a step, which `refuted` allows for. */
 static void depths(const double *p, const double *alpha, Work *w) {
   int k;
 #if SIDES
   for (k = 0; k < SIDES; k++) {
     const double gap = side_gap(alpha, p, k);
-    w->depth[k] = gap < 0.0 ? w->lead[k] - gap : 0.0; /* what it is led in by */
+    w->depth[k] = gap < 0.0 ? w->lead[k] - gap : 0.0; /* the way it is led inwards */
   }
 #else
   (void)p;
@@ -13,7 +13,7 @@ static void depths(const double *p, const double *alpha, Work *w) {
   for (k = 0; k < CONTACTS; k++) w->depth[SIDES + k] = w->gaps[k] < 0.0 ? -w->gaps[k] : 0.0;
 }
 
-/* Whether impulses of limits and contacts lie outside their cones or anything is deeper than the smoothing lets it be. */
+/* Whether an impulse lies outside its cone, or a penetration is deeper than the smoothing allows. */
 static int pushed_wrongly(const double *h, const double *alpha, const double *p_next, const Work *w) {
   const double *first = w->push, *second = w->push_rate;
   const double small = C_CERTAIN_IMPULSE * (largest(first, PUSHES) + largest(second, PUSHES));
@@ -55,7 +55,7 @@ static int pushed_wrongly(const double *h, const double *alpha, const double *p_
 }
 
 #if !WRENCHES
-/* What limits and contacts can have given of energy: the smoothing's work, and what pushes out where the start was inside. */
+/* Upper bound of the energy from limits and contacts: the work of the smoothing, and of pushing out what started inside. */
 static double pushes_gave(const double *h, const double *alpha, const Work *w) {
   const double *first = w->push, *second = w->push_rate, half = 0.5 * h[0], inverse = 1.0 / h[0];
   double given = 0.0;
@@ -81,7 +81,7 @@ static double pushes_gave(const double *h, const double *alpha, const Work *w) {
   return given;
 }
 
-/* By how much energy may be off where no torque gives it, of `turned` (sum of the squared turns) and `most` (the larger kinetic energy).
+/* Tolerance of the energy balance, from `turned` (sum of the squared turns) and `most` (the larger kinetic energy).
  * A chord is across its tangent by half a turn, 1 - cos(turn) instead of turn^2/2: a quarter of the squared turn of the energy, and of
  * the springs'. What changes the momenta acts along the pose of one end, half a turn off the chord: half a turn of the product, in
  * the norm of the inertia, of that change (its square: change of rates times change of momenta) and of the momenta themselves. */
@@ -101,14 +101,14 @@ static double may_be_off(const double *p, const double *pd, const double *u, con
   }
 #if ROWS
 #if BOUNCING
-  if (rebounding(w)) off += 0.25 * turned * most; /* a bounce may not be repeated with what rows may give */
+  if (rebounding(w)) off += 0.25 * turned * most; /* not C_GAINED: repeated bounces would add it up */
   else
 #endif
-    off += C_GAINED * most; /* what rows may give along a chord: see loops_closed.h */
+    off += C_GAINED * most; /* gain of rows along a chord: see loops_closed.h */
 #endif
 #if BOUNCING
-  /* What is thrown back keeps its energy and leaves nothing to hide a gain in (Newton's law with friction may gain, where bodies turn:
-   * Kane and Levinson 1985): no more than a chord is short of its arc. */
+  /* A rebound keeps its energy, so no dissipation hides a gain (with friction, Newton's law of restitution may gain energy: Kane and
+   * Levinson 1985). Tolerated is what the chord is shorter than its arc. */
   if (rebounding(w)) return off + turned * most / 12.0 + 0.25 * (energy[2] + energy[4]) + C_BOUNCED * most;
 #endif
   return off + 0.25 * (turned * most + energy[2] + energy[4]) + sqrt(0.5 * turned * most * fabs(change)) +
@@ -116,9 +116,9 @@ static double may_be_off(const double *p, const double *pd, const double *u, con
 }
 
 #endif
-/* Judges a step by what every motion keeps, whatever way found it; not 0: it is none. A turn is off the mean of both ends' rates by
- * no more than one body's is (`most_off`), which is as far as the equations have one end: sin(turn) = h rate. Rows are closed.
- * Nothing but torques, gravity and springs gives energy; by how much it may be off is asked only where it does not fall. */
+/* The certificate of a step, independent of how it was solved; not 0: it is refuted. A turn differs from the mean of both ends' rates by
+ * at most `most_off`: beyond it sin(turn) = h rate has other solutions. Rows are closed. Impulses are in their cones. Energy comes
+ * from torques, gravity and springs alone; the tolerance is computed only if energy grew. */
 static int refuted(const double *p, const double *pd, const double *u, const double *kick, const double *h, const double *alpha,
                    const double *p_next, const double *pd_next, Work *w) {
   const double half = 0.5 * h[0];
@@ -164,7 +164,7 @@ static int refuted(const double *p, const double *pd, const double *u, const dou
   (void)u;
   (void)kick;
   (void)i;
-  return 0; /* a torque that keeps its axis in the world has no potential */
+  return 0; /* a wrench with a fixed axis in the world has no potential: energy is not checked */
 #else
   kinetic *= 0.5;
   most = energy[0] > kinetic ? energy[0] : kinetic;

@@ -1,9 +1,9 @@
-/* The step of the tree that a floating base stands on (constrained_step.c), which floating.c makes the robot's. */
+/* The step of the tree with six joints for a floating base (constrained_step.c), which floating.c calls. */
 #ifndef CHART_INCLUDED
 #define CHART_INCLUDED
 #include "paths.h"
 
-/* CHART(f)(...) calls the one for the instruction set in use. */
+/* CHART(f)(...) calls f for the instruction set in use. */
 #if defined(DISPATCHED) && CHART_PATHS
 #define CHART_OF(name, path) ROBOT(JOINED(JOINED(chart_, name), path))
 #define CHART(name) (ROBOT(path_kernel)() == PORTABLE ? CHART_OF(name, _portable) : CHART_OF(name, _v3))

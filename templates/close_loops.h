@@ -1,12 +1,12 @@
 #define FULL_TURN 6.283185307179586 /* rad */
 
-/* What close_loops moves, in w: the pose that is asked for and the coordinates that are kept. */
+/* Arguments of close_loops: the target pose, flags of fixed coordinates, parameters. */
 typedef struct {
   const double *target, *fixed, *alpha;
   Work *w;
 } Closing;
 
-/* The rows at p in w, without those that stay open and without motions that are kept; the sum of their squares. */
+/* Loop rows and their Jacobian at p, in w: zero for rows with slack and, with `kept`, for fixed coordinates. Returns the squared norm. */
 static double gaps(const Closing *c, const double *p, int kept) {
   double *g = c->w->gap, *A = c->w->all;
   int i, j;
@@ -24,7 +24,7 @@ static double gaps(const Closing *c, const double *p, int kept) {
   return inner(g, g, ALL);
 }
 
-/* A A^T = L L^T, rows in the order of falling pivots, up to the one that is `share` of the first: how many there are. */
+/* Pivoted Cholesky factorisation A A^T = L L^T down to pivots of `share` times the first; returns the rank. */
 static int factor_rows(double share, int *order, Work *w) {
   double *K = w->dense, first = 0.0;
   const double *A = w->all;
@@ -67,7 +67,7 @@ static int factor_rows(double share, int *order, Work *w) {
   return k;
 }
 
-/* x = A^T (A A^T)^-1 b of the rows that `factor_rows` took. */
+/* Least-norm solution x = A^T (A A^T)^-1 b of the independent rows that `factor_rows` chose. */
 static void least_change(const double *b, int rank, const int *order, double *x, Work *w) {
   const double *L = w->dense;
   double *z = w->rhs, y[ALL];
@@ -85,7 +85,7 @@ static void least_change(const double *b, int rank, const int *order, double *x,
   product_transposed(w->all, y, N, ALL, 1, 1.0, 0.0, x);
 }
 
-/* Gauss-Newton with least change on all rows, from p; 1 where it ends in a closed pose. */
+/* Gauss-Newton with least-norm steps on all rows, from p; returns 1 if it converges to a closed pose. */
 static int land_closed(const Closing *c, double *p) {
   Work *const w = c->w;
   double *best = w->guess, *change = w->trial, *g = w->gap, step = 1.0, left = 0.0;
@@ -114,9 +114,8 @@ static int land_closed(const Closing *c, double *p) {
   return openness(g) <= C_CLOSED;
 }
 
-/* Whether as many rows are independent at p as along the motion: where the others tell too little, a closed pose says nothing of
- * how the mechanism moves. */
-static int told(const double *p, const double *alpha, Work *w) {
+/* Whether the rows have full rank at p. In a singular pose the loop rows do not determine the motion. */
+static int regular(const double *p, const double *alpha, Work *w) {
   int order[ALL];
   Closing c;
   c.target = c.fixed = 0, c.alpha = alpha, c.w = w;
@@ -131,8 +130,8 @@ static double far_off(const Closing *c, const double *p) {
   return sum;
 }
 
-/* From a closed pose along the motion to where it is nearest to the target: a descent whose steps are as long as the last two
- * slopes say. Returns the square of the distance. */
+/* Moves a closed pose along the free motion to the nearest pose to the target: projected gradient descent with Barzilai-Borwein step
+ * sizes. Returns the squared distance. */
 static double slide(const Closing *c, double *p) {
   Work *const w = c->w;
   double *slope = w->gradient, *last = w->direction, *moved = w->correction, *normal = w->momentum;
@@ -157,7 +156,7 @@ static double slide(const Closing *c, double *p) {
       double there = here;
       if (longest > C_CLOSE_FAR) step *= C_CLOSE_FAR / longest;
       for (j = 0; j < N; j++) q[j] = p[j] + step * slope[j];
-      if (land_closed(c, q) && (there = far_off(c, q)) < here - C_CLOSE_GAIN * step * square && told(q, c->alpha, w)) {
+      if (land_closed(c, q) && (there = far_off(c, q)) < here - C_CLOSE_GAIN * step * square && regular(q, c->alpha, w)) {
         for (j = 0; j < N; j++) moved[j] = q[j] - p[j];
         here = there;
         break;
@@ -171,7 +170,7 @@ static double slide(const Closing *c, double *p) {
   return here;
 }
 
-/* From the pose itself; where that does not close, or far away, from others too, ever further off, and the nearest is taken. */
+/* Starts at the given pose; if that does not close, or only far away, at others further and further off. The nearest result is taken. */
 HIDDEN int STEP(close_loops)(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
   double *p = w->bar, *found = w->bar + N, least = C_HUGE;
@@ -193,7 +192,7 @@ HIDDEN int STEP(close_loops)(const double *const *in, double *const *out, double
     for (j = 0; j < N; j++) {
       if (start_turns[j] && in[1][j] == 0.0) p[j] -= FULL_TURN * floor((p[j] - in[0][j]) / FULL_TURN + 0.5);
     }
-    if (!told(p, c.alpha, w)) {
+    if (!regular(p, c.alpha, w)) {
       if (status == 13) status = 10;
       continue;
     }

@@ -1,4 +1,4 @@
-/* Which code this is, the instruction sets it was compiled for, and rows of a batch. common_model.h says what a robot has. */
+/* Hash of the code, instruction sets, and batches of rows. common_model.h describes the robot. */
 #include <string.h>
 
 #include "common_model.h"
@@ -18,7 +18,7 @@ void ROBOT(alpha_defaults)(double *alpha) {
 static const char *const path_names[PATHS] = PATH_NAMES;
 
 #ifdef DISPATCHED
-/* The path in use, or -1 while nobody has asked. Threads that ask first at once find the same. */
+/* The path in use; -1 before the first call. Threads that set it at once find the same value. */
 static int path_in_use = -1;
 
 static int best_kernel(void) {
@@ -62,8 +62,8 @@ int ROBOT(set_path)(const char *name) { return strcmp(name, path_names[PORTABLE]
 const char *ROBOT(path)(void) { return path_names[PORTABLE]; }
 #endif
 
-/* SIDE_BY_SIDE lists what takes rows side by side: its name, the place of the first input that they share, how many they share, and
- * the ending of the code for AVX-512. */
+/* SIDE_BY_SIDE lists functions with code for several rows in vector lanes: name, index of the first shared input, number of shared
+ * inputs, suffix of the code for AVX-512. */
 #ifdef DISPATCHED
 typedef long many_rows(ROBOT(function) one, const int *in_size, const double *const *in, const int *out_size,
                        double *const *out, long rows, double *work);
@@ -83,7 +83,7 @@ typedef struct {
 SIDE_BY_SIDE(DECLARED)
 static const Lanes lanes[] = {SIDE_BY_SIDE(LISTED) {0, 0, 0, {0}}};
 
-/* What works out rows of fn side by side on the path in use, or 0. */
+/* The function for rows of fn in vector lanes on the path in use, or 0. */
 static many_rows *lanes_of(ROBOT(function) fn, int n_in, const int *in_size) {
   const Lanes *of = lanes;
   int k;

@@ -1,6 +1,6 @@
-/* A stage by the first of several ways that solves it. */
+/* The solution of a stage: Newton's method, then continuations in the slip, each slower than the last. */
 
-/* Impulses of a stage that knows none. */
+/* Impulses for a cold start of a stage. */
 static void cold(Stage *s, const double *x, double most, double *impulse, Work *w) {
 #if SIDES
   cold_sides(s, x, most, impulse, w);
@@ -14,24 +14,24 @@ static void cold(Stage *s, const double *x, double most, double *impulse, Work *
 
 /* Newton's method with a line search. x, loops and impulse are the start and the result; D of the pose stage is kept while iterations
  * contract. Returns 0 when a full step is of the size of rounding, or the contraction predicts that the next will be, or the residual
- * is below `rough`; 3 when the evaluations are used up. */
-static int descend(Stage *s, double *x, double *loops, double *impulse, int most, double rough, Work *w) {
+ * is below `tolerance` (0: none); 3 when the evaluations are used up. */
+static int descend(Stage *s, double *x, double *loops, double *impulse, int most, double tolerance, Work *w) {
   double *full = w->change, *trial = w->start, left, last = 0.0, before = C_HUGE, most_impulse;
   int k, i, j;
   s->fresh = !s->known;
-  s->landing = s->sorted = 0;
+  s->landing = s->classified = 0;
   if (s->spent >= DIFFPBD_EVALUATIONS) return 3;
   most_impulse = s->impulse + largest(impulse, PUSHES);
   left = evaluate(s, x, loops, impulse, w);
-  most_impulse += C_CONE_IMPULSE * sqrt(left); /* beyond it nothing is pressed, and no residual is small beside it */
+  most_impulse += C_CONE_IMPULSE * sqrt(left); /* so that a diverging impulse does not make every residual look small */
   for (k = 0; k < most; k++) {
     double t = 1.0, size, rate, nearly, sum = left, scale = largest(impulse, PUSHES) + s->impulse;
     if (!(scale <= most_impulse)) scale = most_impulse;
     if (!(left <= C_HUGE)) return k == 0 ? 2 : 1;
-    if (rough > 0.0 && left <= rough * rough) return 0;
+    if (tolerance > 0.0 && left <= tolerance * tolerance) return 0;
     {
       const double least = C_CONE_RESIDUAL * scale, stall = C_CONE_STALL * scale;
-      if (left <= least * least || (left <= stall * stall && left > 0.1 * before)) { /* rounding is all that is left */
+      if (left <= least * least || (left <= stall * stall && left > 0.1 * before)) { /* only rounding is left */
         memset(full, 0, BIG * sizeof(double));
         return 0;
       }
@@ -41,7 +41,7 @@ static int descend(Stage *s, double *x, double *loops, double *impulse, int most
     if (newton(s, x, impulse, full, w) != 0) return 1;
     size = largest(full, N);
     if (!(size <= (C_FAR_RATE))) return 1;
-    rate = last > 0.0 ? size / last : 1.0; /* no contraction is known but after a full change */
+    rate = last > 0.0 ? size / last : 1.0; /* a contraction is known only after a full step */
     nearly = (s->end ? C_CONE_NEARLY_RATE : C_CONE_NEARLY) * scale;
     if ((!s->acting || (left <= nearly * nearly && largest(full + BIG, PUSHES) <= C_CONE_NEARLY * scale)) &&
         (size <= (s->end ? C_CONE_RATE : C_LAST_CORRECTION) * (1.0 + largest(x, N)) ||
@@ -60,7 +60,7 @@ static int descend(Stage *s, double *x, double *loops, double *impulse, int most
       for (j = 0; j < IMPULSES; j++) trial[BIG + j] = impulse[j] + t * full[BIG + j];
       if (s->spent >= DIFFPBD_EVALUATIONS) return 3;
       sum = evaluate(s, trial, trial + N, trial + BIG, w);
-      if (sum <= (1.0 - 0.2 * t) * left || ((s->nearer || (i == 0 && size <= C_CONE_NEAR)) && sum <= C_HUGE)) break;
+      if (sum <= (1.0 - 0.2 * t) * left || ((s->approached || (i == 0 && size <= C_CONE_NEAR)) && sum <= C_HUGE)) break;
       t *= 0.5;
       s->landing = 0;
     }
@@ -78,15 +78,15 @@ static int follow(Stage *s, double *x, double *loops, double *impulse, double to
   int status = 1;
   for (s->least = top;; s->least *= factor) {
     const int last = s->least <= s->slip, most = patient ? C_CONE_PATIENT : last ? C_CONE_LAST : C_CONE_LEVEL;
-    const double rough = last || patient ? 0.0 : C_CONE_ROUGH * s->impulse * sqrt(s->least / top);
+    const double tolerance = last || patient ? 0.0 : C_CONE_ROUGH * s->impulse * sqrt(s->least / top);
     if (last) s->least = 0.0;
-    status = descend(s, x, loops, impulse, most, rough, w);
+    status = descend(s, x, loops, impulse, most, tolerance, w);
     if (last || status == 3 || !(largest(x, N) <= C_FAR_RATE)) return status;
   }
 }
 
 #if ROUGH_ANY
-/* The same with rows apart, then together again from where that ended. */
+/* Continuation with separate rows for normal and friction, then Newton's method on the joint rows from its solution. */
 static int follow_apart(Stage *s, double *x, double *loops, double *impulse, Work *w) {
   s->apart = 1;
   (void)follow(s, x, loops, impulse, C_CONE_TOP, 0.1, 0, w);
@@ -111,8 +111,8 @@ enum {
   LEVELS = PATIENT + 4
 };
 
-/* A stage by the first of its levels that solves it: at the final slip, from `impulse` where it is known, then from none known; along
- * a falling slip; along it with rows apart, where there is friction; ever more slowly. */
+/* Solves a stage by the first level that succeeds: Newton's method with a warm start, then with a cold one; continuation in the slip;
+ * continuation with separate rows, if there is friction; slower and slower continuations. */
 static int solve_stage(Stage *s, double *x, double *loops, double *impulse, int warm, Work *w) {
   static const double tops[] = { 2.0, 20.0, 200.0, 2000.0 }, factors[] = { 0.1, 0.3, 0.5, 0.7 };
   double *first = w->first, top;
@@ -141,8 +141,8 @@ static int solve_stage(Stage *s, double *x, double *loops, double *impulse, int 
     for (k = 0; k < N && status == 0 && !s->end; k++) status = !(fabs(x[k] - first[k]) <= (turning[k] ? C_FAR_TURN : C_FAR_POSE));
     if (status == 0) return 0;
     if (status == 3) return 14;
-    if (status == 2 && level > WARM) return s->end ? 2 : 1; /* nothing finite to start from */
+    if (status == 2 && level > WARM) return s->end ? 2 : 1; /* the start is not finite */
   }
-  /* Where no limit presses the step itself is at fault. */
+  /* Without loaded rows it is the free step that failed. */
   return largest(impulse, PUSHES) > C_CONE_ROUGH * s->impulse ? 14 : s->end ? 2 : 1;
 }

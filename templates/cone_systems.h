@@ -1,4 +1,4 @@
-/* Newton's change of a stage, by impulses or by coordinates. */
+/* The Newton step of a stage: a system in the impulses or one in the coordinates, whichever is smaller. */
 
 /* Solves a system of `size` rows, the right-hand side behind each, by elimination with partial pivoting. Not 0: it is singular. */
 static int solve_system(double *K, int size, double *x) {
@@ -30,7 +30,7 @@ static int solve_system(double *K, int size, double *x) {
   return 0;
 }
 
-/* The same of three rows, of which none is far larger than another, by Cramer's rule. */
+/* solve_system for three rows of similar size, by Cramer's rule. */
 static int solve_three(double *K, double *x) {
   const double *a = K, *b = K + LINE, *c = K + 2 * LINE;
   const double p = b[1] * c[2] - b[2] * c[1], q = b[2] * c[0] - b[0] * c[2], r = b[0] * c[1] - b[1] * c[0];
@@ -42,8 +42,8 @@ static int solve_three(double *K, double *x) {
   return 0;
 }
 
-/* Factors of D, which is nearly an inertia and needs no pivots: the columns of an upper and of a lower one as lines, of use on their side
- * of the diagonal, then the inverses of the pivots. Where the robot is small (STRAIGHT) its inverse by columns. Not 0: it has none. */
+/* Factors of D, which is close to an inertia matrix and needs no pivoting: the columns of the upper and of the lower factor, then the
+ * inverse pivots. For a small robot (STRAIGHT) the inverse by columns. Not 0: D is singular. */
 static int factor(const double *D, double scale, double *LU, Work *w) {
 #if STRAIGHT
   double pivots[N], inverse = 1.0 / scale;
@@ -62,7 +62,7 @@ static int factor(const double *D, double scale, double *LU, Work *w) {
   for (k = 0; k < N; k++) {
     for (i = 0; i < N; i++) LU[i + LINE * k] = scale * D[i + N * k];
   }
-  for (k = N - 1; k >= 0; k--) { /* from the tips of a tree: what branches have nothing to do with each other stays zero */
+  for (k = N - 1; k >= 0; k--) { /* from the tips: entries between branches stay zero */
     double *column = LU + LINE * k;
     if (!(column[k] > C_CONE_PIVOT * scale * D[k + N * k])) return 1;
     inverses[k] = 1.0 / column[k];
@@ -76,7 +76,7 @@ static int factor(const double *D, double scale, double *LU, Work *w) {
   return 0;
 }
 
-static void factored(const double *LU, double *x) {
+static void solve_factored(const double *LU, double *x) {
 #if STRAIGHT
   double found[N];
   int i, k;
@@ -102,8 +102,8 @@ static void factored(const double *LU, double *x) {
 #endif
 }
 
-/* The same of `size` columns, by rows of LINE. */
-static void factored_columns(const double *LU, int size, double *X) {
+/* solve_factored for `size` columns, by rows of LINE. */
+static void solve_columns(const double *LU, int size, double *X) {
 #if STRAIGHT
   double given[N * LINE];
   int i;
@@ -126,8 +126,8 @@ static void factored_columns(const double *LU, int size, double *X) {
 #endif
 }
 
-/* D's factors, and the columns that they make of the impulses of loops and of what acts, and of what is left without them (`free`);
- * not 0: it has none. */
+/* Factors of D; the change of the coordinates by each impulse of loops and near rows (columns), and without impulses (`free`). Not 0: D
+ * is singular. */
 static int prepare_columns(Stage *s, int size, Work *w) {
   const double *along = s->end ? w->A : w->A0;
   double *LU = w->lu, *X = w->columns, *free = w->free;
@@ -139,7 +139,7 @@ static int prepare_columns(Stage *s, int size, Work *w) {
   }
   if (s->columns) {
     for (i = 0; i < N; i++) free[i] = -w->gradient[i];
-    factored(LU, free);
+    solve_factored(LU, free);
     for (i = 0; i < N; i++) X[LINE * i + size] = free[i];
     return 0;
   }
@@ -164,14 +164,14 @@ static int prepare_columns(Stage *s, int size, Work *w) {
     }
   }
 #endif
-  factored_columns(LU, size + 1, X);
+  solve_columns(LU, size + 1, X);
   for (i = 0; i < N; i++) free[i] = X[LINE * i + size];
   s->columns = 1;
   return 0;
 }
 
-/* full = what the coordinates change by z, impulses of loops and of what acts, behind which is 1 for what they change by without. */
-static void spread(const Stage *s, const double *z, int size, double *full, const Work *w) {
+/* full = change of the coordinates by the impulses z of loops and near rows. z ends in 1, for the change without impulses. */
+static void change_by(const Stage *s, const double *z, int size, double *full, const Work *w) {
   int i, k, at = ROWS;
   for (i = 0; i < N; i++) full[i] = inner_line(w->columns + LINE * i, z, size + 1);
   memcpy(full + N, z, ROWS * sizeof(double));
@@ -186,8 +186,8 @@ static void spread(const Stage *s, const double *z, int size, double *full, cons
 #endif
 }
 
-/* x and G of what acts, after a change `full` by impulses z (0: none); the square of its rows and those of the loops. */
-static double ahead(Stage *s, const double *x, const double *impulse, const double *z, int size, const double *full, Work *w) {
+/* x and G of the near rows after the change `full` by impulses z (0: none); returns the squared norm of these rows and the loops'. */
+static double predict_rows(Stage *s, const double *x, const double *impulse, const double *z, int size, const double *full, Work *w) {
   const double *g = w->gap, *A = w->A, scale = s->end ? 1.0 : 1.0 / s->h[0];
   double sum = 0.0;
   int i, k;
@@ -198,12 +198,12 @@ static double ahead(Stage *s, const double *x, const double *impulse, const doub
     sum += left * left * scale * scale;
   }
 #if SIDES
-  for (k = 0; k < SIDES; k++) sum += s->far[k] ? 0.0 : side_ahead(s, k, impulse, full, x, w);
+  for (k = 0; k < SIDES; k++) sum += s->far[k] ? 0.0 : predict_side(s, k, impulse, full, x, w);
 #else
   (void)x;
 #endif
 #if CONTACTS
-  for (k = 0; k < CONTACTS; k++) sum += s->far[SIDES + k] ? 0.0 : touch_ahead(s, k, impulse, z, size, full, w);
+  for (k = 0; k < CONTACTS; k++) sum += s->far[SIDES + k] ? 0.0 : predict_touch(s, k, impulse, z, size, full, w);
 #else
   (void)z;
   (void)size;
@@ -211,7 +211,7 @@ static double ahead(Stage *s, const double *x, const double *impulse, const doub
   return sum;
 }
 
-/* Newton's change of z where `full` is what changes so far, or (`plain`) where nothing does but x and G are used as if it were. */
+/* Newton step of z from the change `full`; with `plain`, x and G are those before that change. */
 static int change_impulses(const Stage *s, int size, int plain, const double *full, double *z, Work *w) {
   const double *g = w->gap, *A = w->A, *X = w->columns;
   double *K = w->system;
@@ -243,7 +243,7 @@ static int change_impulses(const Stage *s, int size, int plain, const double *fu
     at += touch_size(k);
   }
 #endif
-  for (k = ROWS; k < size; k++) { /* rows of what presses are large */
+  for (k = ROWS; k < size; k++) { /* rows of loaded contacts are large: scaled */
     double *line = K + LINE * k, right = line[size], share;
     line[size] = 0.0;
     share = 1.0 / largest(line, line_end(size));
@@ -253,14 +253,14 @@ static int change_impulses(const Stage *s, int size, int plain, const double *fu
   return size == 3 ? solve_three(K, z) : solve_system(K, size, z);
 }
 
-/* Impulses z of what acts where everything else is linear, by Newton's method with a line search from z. 0: found. */
-static int settle(Stage *s, const double *x, const double *impulse, int size, double least, double *z, double *full, Work *w) {
+/* Impulses z of the near rows with everything else linearised, by Newton's method with a line search from z. 0: found. */
+static int solve_impulses(Stage *s, const double *x, const double *impulse, int size, double least, double *z, double *full, Work *w) {
   double change[BIG], trial[LINE] = {0.0}, sum;
   int k, i, j;
   if (s->spent >= DIFFPBD_EVALUATIONS) return 1;
   trial[size] = z[size] = 1.0;
-  spread(s, z, size, full, w);
-  sum = ahead(s, x, impulse, z, size, full, w);
+  change_by(s, z, size, full, w);
+  sum = predict_rows(s, x, impulse, z, size, full, w);
   for (k = 0; k < C_CONE_INNER; k++) {
     double t = 1.0, found = sum;
     if (sum <= least * least) return 0;
@@ -268,8 +268,8 @@ static int settle(Stage *s, const double *x, const double *impulse, int size, do
     for (i = 0; i <= C_CONE_INNER_HALVINGS; i++, t *= 0.5) {
       for (j = 0; j < size; j++) trial[j] = z[j] + t * change[j];
       if (s->spent >= DIFFPBD_EVALUATIONS) return 1;
-      spread(s, trial, size, full, w);
-      found = ahead(s, x, impulse, trial, size, full, w);
+      change_by(s, trial, size, full, w);
+      found = predict_rows(s, x, impulse, trial, size, full, w);
       if (found <= (1.0 - 0.2 * t) * sum) break;
     }
     if (!(found < sum)) return sum <= 1e4 * least * least ? 0 : 1;
@@ -279,9 +279,8 @@ static int settle(Stage *s, const double *x, const double *impulse, int size, do
   return sum <= least * least ? 0 : 1;
 }
 
-/* Newton's change (of x, loops and impulses) with the impulses of loops and of what acts on one side as unknowns beside those that
- * the factors of D leave: few where little acts. While their rows are far from solved they are solved first, all else linear. Not
- * 0: D has no factors. */
+/* Newton step (of x, loops and impulses) by a system in the impulses alone, which is small where few rows are near. While their residual
+ * is large these rows are solved first, everything else linearised. Not 0: D is singular. */
 static int newton_by_impulses(Stage *s, const double *x, const double *impulse, int pushes, double *full, Work *w) {
   const int size = ROWS + pushes;
   const double scale = largest(impulse, PUSHES) + s->impulse;
@@ -290,7 +289,7 @@ static int newton_by_impulses(Stage *s, const double *x, const double *impulse, 
   memset(z, 0, sizeof z);
   z[size] = 1.0;
   if (size == 0) {
-    spread(s, z, size, full, w);
+    change_by(s, z, size, full, w);
     return 0;
   }
 #if CONTACTS
@@ -298,30 +297,30 @@ static int newton_by_impulses(Stage *s, const double *x, const double *impulse, 
 #endif
   if (pushes > 0 && !s->apart && s->rows > C_CONE_AHEAD * C_CONE_AHEAD * scale * scale) {
     const double least = (s->end && s->linear ? 0.5 * C_CONE_RESIDUAL : C_CONE_INNER_RESIDUAL) * scale, known = s->least;
-    int status = settle(s, x, impulse, size, least, z, full, w);
+    int status = solve_impulses(s, x, impulse, size, least, z, full, w);
     if (status != 0) {
       double slip = C_CONE_TOP;
       memset(z, 0, sizeof z);
       for (; slip > known && slip > s->slip && slip <= C_CONE_TOP; slip *= 0.1) {
         s->least = slip;
-        (void)settle(s, x, impulse, size, C_CONE_ROUGH * scale, z, full, w);
+        (void)solve_impulses(s, x, impulse, size, C_CONE_ROUGH * scale, z, full, w);
       }
       s->least = known;
-      status = settle(s, x, impulse, size, least, z, full, w);
+      status = solve_impulses(s, x, impulse, size, least, z, full, w);
     }
     if (status == 0) return 0;
     if (s->spent >= DIFFPBD_EVALUATIONS) return 1;
     memset(z, 0, sizeof z);
     memset(full, 0, (BIG + IMPULSES) * sizeof(double));
-    (void)ahead(s, x, impulse, 0, size, full, w);
+    (void)predict_rows(s, x, impulse, 0, size, full, w);
   }
   if (change_impulses(s, size, 1, w->free, z, w) != 0) return 1;
   z[size] = 1.0;
-  spread(s, z, size, full, w);
+  change_by(s, z, size, full, w);
   return 0;
 }
 
-/* The same with the impulses eliminated: of what acts on one side there may be much. Not 0: the system is singular. */
+/* Newton step by a system in the coordinates, impulses eliminated: for many near rows. Not 0: the system is singular. */
 static int newton_by_coordinates(Stage *s, double *full, Work *w) {
   const double *F = w->gradient, *D = w->slopes, *g = w->gap, *A = w->A;
   const double scale = s->end ? 1.0 : 1.0 / s->h[0], *along = s->end ? A : w->A0;
@@ -369,7 +368,7 @@ static int newton_by_coordinates(Stage *s, double *full, Work *w) {
   return 0;
 }
 
-/* Newton's change by the smaller of the two systems. */
+/* Newton step by the smaller of the two systems. */
 static int newton(Stage *s, const double *x, const double *impulse, double *full, Work *w) {
   int k, pushes = 0, status;
   for (k = 0; k < SIDES && s->acting; k++) pushes += !s->far[k];

@@ -1,26 +1,26 @@
 #ifndef DIFFPBD_EVALUATIONS
-/* Most evaluations of a step's equations, all levels of both stages together; where they are spent the step ends in status 14. Those
- * that must know the longest time of a step choose it when they compile (-DDIFFPBD_EVALUATIONS=60). */
+/* The most evaluations of a step's equations, over both stages; beyond it the step ends in status 14. To bound the time of a step,
+ * compile with a smaller number (-DDIFFPBD_EVALUATIONS=60). */
 #define DIFFPBD_EVALUATIONS 1000000
 #endif
 
-/* A stage of a step, with what acts on one side alone: its impulses are unknowns beside the pose and the rates. */
+/* A stage of a step with unilateral rows (joint limits and contacts): their impulses are unknowns beside the pose or the rates. */
 typedef struct {
   const double *p, *pd, *u, *h, *alpha;
   const double *end;   /* the pose at the end, of the rate stage; 0: the pose stage */
-  double least;        /* slip is no less [rad/s or m/s] */
-  double slip, impulse; /* the least slip of all, the largest load times h */
-  double rows;         /* square of the rows of what acts on one side */
-  int spent;           /* evaluations */
-  int acting;          /* 0: nothing acts on one side */
-  int linear;          /* no friction but a viscous one: the rate stage's equations without what acts on one side are linear */
-  int apart;           /* normal and friction of a contact have rows of their own */
-  int fresh, landing;  /* D is worked out anew; pose stage: the residual comes with momentum and inertia */
-  int known;           /* D is that of the rate stage, which is linear */
-  int factored, columns; /* what is known of D of the last `fresh`: its factors, and what they make of impulses */
-  int sorted, nearer;  /* `far` has been determined; a row that was far has come near since */
-  int seen;            /* contacts are known at x */
-  int far[CONES];      /* of what acts on one side: so far away that Newton's method needs no slope of its impulse */
+  double least;        /* lower bound of the slip during continuation [rad/s or m/s] */
+  double slip, impulse; /* the smallest slip of all rows, the largest load times h */
+  double rows;         /* squared norm of the residual of the unilateral rows */
+  int spent;           /* evaluations so far */
+  int acting;          /* 0: there are no unilateral rows */
+  int linear;          /* viscous friction at most: without unilateral rows the rate stage is linear */
+  int apart;           /* normal and friction of a contact have separate rows */
+  int fresh, landing;  /* D is computed anew; pose stage: the residual is computed with momentum and inertia */
+  int known;           /* D is that of the linear rate stage */
+  int factored, columns; /* of the last D: its factors are available, and the columns they give for impulses */
+  int classified, approached; /* `far` has been determined; a row that was far has come near since */
+  int seen;            /* contact rows are available at x */
+  int far[CONES];      /* rows so distant that their impulse is evaluated explicitly, without a slope */
 } Stage;
 
 #if SIDES
@@ -29,19 +29,20 @@ typedef struct {
 #endif
 #if CONTACTS
 #include "contacts.h"
+#include "contact_slopes.h"
 #if BOUNCING
 #include "rebounds.h"
 #endif
 
 #endif
-/* Residual of a stage at x (pose or rates), impulses of the loops and of what acts on one side, and what `newton` needs to better it;
- * returns the square of its norm. All in momenta: the pose stage is divided by h. Impulses of what is far are set, not read. */
+/* Residual of a stage at x (pose or rates) and the given impulses of loops and unilateral rows, with the slopes that `newton` needs.
+ * Returns its squared norm. Units are momenta: the pose stage is divided by h. Impulses of distant rows are outputs. */
 static double evaluate(Stage *s, const double *x, const double *loops, double *impulse, Work *w) {
   double *F = w->gradient, *D = w->slopes, *g = w->gap, *A = w->A;
   const double *model = w->model, *along = s->end ? A : w->A0, scale = s->end ? 1.0 : 1.0 / s->h[0];
   double sum = 0.0;
   int i, j, k;
-  s->nearer = 0;
+  s->approached = 0;
   s->spent++;
   if (s->fresh) s->factored = 0;
   if (s->end != 0 && s->linear && !s->fresh) {
@@ -79,7 +80,7 @@ static double evaluate(Stage *s, const double *x, const double *loops, double *i
 #if CONTACTS
     s->rows += add_contacts(s, x, impulse + SIDES, F, w);
 #endif
-    s->sorted = 1;
+    s->classified = 1;
     sum += s->rows;
   }
   for (j = 0; j < N; j++) sum += F[j] * F[j];
@@ -89,7 +90,7 @@ static double evaluate(Stage *s, const double *x, const double *loops, double *i
 #include "cone_systems.h"
 #include "cone_levels.h"
 
-/* A step's start as its stages see it. */
+/* Initialises a stage at the start of a step. */
 static void begin(Stage *s, const double *p, const double *pd, const double *u, const double *h, const double *alpha, Work *w) {
   int k;
   s->p = p;
@@ -99,7 +100,7 @@ static void begin(Stage *s, const double *p, const double *pd, const double *u, 
   s->alpha = alpha;
   s->end = 0;
   s->least = 0.0;
-  s->acting = CONES > 0; /* none: laws of friction that change with the rate on closed loops */
+  s->acting = CONES > 0; /* none: a closed loop with rate-dependent friction */
   s->apart = s->linear = s->known = s->factored = s->seen = s->spent = 0;
 #if !LAGGING
   for (s->linear = 1, k = 0; k < LINKS; k++) s->linear &= alpha[COULOMB + k] == 0.0;
@@ -125,16 +126,16 @@ static void begin(Stage *s, const double *p, const double *pd, const double *u, 
 #else
   (void)w;
 #endif
-  if (!(s->slip > 0.0)) s->slip = C_HUGE; /* no falling slip would come down to it: the stage ends by its status */
+  if (!(s->slip > 0.0)) s->slip = C_HUGE; /* continuation would never reach it; the stage ends with a status */
   (void)k;
 }
 
-/* The end of the pose stage, where impulses are known, is the start of the rate stage. */
-static void landed(Stage *s, const double *p_next, const double *loops, const double *impulse, Work *w) {
+/* Momentum, inertia and rows at the end of the pose stage, where the rate stage starts. */
+static void start_rate_stage(Stage *s, const double *p_next, const double *loops, const double *impulse, Work *w) {
   double *momentum = w->momentum;
   int j;
   if (s->landing && largest(w->change, N) <= C_CONE_SETTLED_RATE) {
-    /* Worked out one correction before the end, which is below rounding but for the gaps. */
+    /* Computed one correction ago; only the gaps notice that correction. */
 #if CONTACTS
     for (j = 0; j < CONTACTS; j++) w->gaps[j] += inner(w->J + N * touch_row[j], w->change, N);
 #endif
@@ -164,7 +165,7 @@ static void landed(Stage *s, const double *p_next, const double *loops, const do
 
 #include "certificate.h"
 
-/* Rates that the momentum comes to where the impulses of the second half are those of the first: the start of a linear rate stage. */
+/* First guess of a linear rate stage: the rates if its impulses were those of the pose stage. */
 static void balance(Stage *s, double *x, Work *w) {
   double *F = w->gradient;
   int i, j;
@@ -188,13 +189,13 @@ static void balance(Stage *s, double *x, Work *w) {
   if (largest(F, N) <= C_CONE_RESIDUAL * (s->impulse + largest(w->push_rate, PUSHES)) || factor(w->slopes, 1.0, w->lu, w) != 0) return;
   s->factored = 1;
   s->columns = 0;
-  factored(w->lu, F);
+  solve_factored(w->lu, F);
   for (i = 0; i < N; i++) x[i] -= F[i];
 }
 
-/* x = the next of n values that changed alike in the last steps: by the last change, and (`known` > 1) by what that changed since the one
- * before, each if the first `judged` say that it is little beside what it adds to. last: x and its change of before; replaced. */
-static void foresee(int known, double *x, double *last, int n, int judged) {
+/* Extrapolates n values over the steps, in place: by their last change and, if `known` > 1, by their second difference. Each is used
+ * only if it is small in the first `judged` values. last: x and its change in the step before; updated. */
+static void extrapolate(int known, double *x, double *last, int n, int judged) {
   double *before = last + n, change[N + IMPULSES], more[N + IMPULSES], size;
   int k, alike;
   for (k = 0; k < n; k++) {
@@ -209,33 +210,33 @@ static void foresee(int known, double *x, double *last, int n, int judged) {
   for (k = 0; k < n; k++) x[k] += change[k] + (alike ? more[k] : 0.0);
 }
 
-/* Impulses of a pose stage from those of `known` steps before, which change alike from step to step where they change little. */
-static void first_half(int known, Work *w) {
+/* Warm start of a pose stage's impulses from the last `known` steps. */
+static void guess_pose_impulses(int known, Work *w) {
   double *more = w->more;
   int k;
   for (k = 0; k < IMPULSES; k++) more[k] = w->push_rate[k] - w->push[k];
-  foresee(known - 1, w->push, w->before, IMPULSES, PUSHES);
-  foresee(known - 1, more, w->more_before, IMPULSES, PUSHES);
+  extrapolate(known - 1, w->push, w->before, IMPULSES, PUSHES);
+  extrapolate(known - 1, more, w->more_before, IMPULSES, PUSHES);
 }
 
-/* Those of a rate stage from its pose stage, by what they were more in the step before if that is little. */
-static void second_half(Work *w) {
+/* Warm start of a rate stage: the pose stage's impulses plus their difference in the last step, if that is small. */
+static void guess_rate_impulses(Work *w) {
   const double *more = w->more;
   const int alike = largest(more, PUSHES) <= C_CONE_ALIKE * largest(w->push, PUSHES);
   int k;
   for (k = 0; k < IMPULSES; k++) w->push_rate[k] = w->push[k] + (alike ? more[k] : 0.0);
 }
 
-/* From the end of the pose stage to that of the step, and what becomes of it. */
+/* The rate stage of a step, then its certificate. */
 static int finish(Stage *s, const double *p, const double *pd, const double *u, const double *kick, const double *h,
                   const double *alpha, const double *p_next, double *pd_next, Work *w) {
   double *L = w->L, *H = w->H;
   int j, status;
-  landed(s, p_next, L, w->push, w);
+  start_rate_stage(s, p_next, L, w->push, w);
   for (j = 0; kick != 0 && j < N; j++) w->momentum[j] += kick[j];
   memcpy(pd_next, pd, N * sizeof(double));
   memcpy(H, L, ROWS * sizeof(double));
-  second_half(w); /* what presses in one half presses in the other */
+  guess_rate_impulses(w);
   if (s->linear) balance(s, pd_next, w);
   status = solve_stage(s, pd_next, H, w->push_rate, 1, w);
   for (j = 0; j < ROWS; j++) {
@@ -246,9 +247,8 @@ static int finish(Stage *s, const double *p, const double *pd, const double *u, 
   return status;
 }
 
-/* The pose stage of a share of a step, from its own first guess where `pace` is 0, else from where p_next and the impulses are, which
- * moved at that pace over another share. */
-static int share_of(Stage *s, double share, double pace, const double *p, const double *pd, const double *u, const double *h,
+/* The pose stage over `share` of a step. The first guess is p_next and the impulses of the share `pace`, extrapolated; 0: a cold start. */
+static int solve_share(Stage *s, double share, double pace, const double *p, const double *pd, const double *u, const double *h,
                     const double *alpha, double *p_next, Work *w) {
   double *guess = w->first, *L = w->L;
   int j;
@@ -260,8 +260,8 @@ static int share_of(Stage *s, double share, double pace, const double *p, const 
   return solve_stage(s, p_next, L, w->push, pace > 0.0, w);
 }
 
-/* The equations of a step may have more ends than one. That of the motion is connected with the start as the step becomes short: it is
- * found from a share of the step, and followed to the whole. */
+/* Continuation in the length of the step. The equations may have several solutions; the physical one tends to the start as the step
+ * gets shorter. So a short step is solved first and followed to the whole one. */
 static int approach(const double *p, const double *pd, const double *u, const double *kick, const double *h, const double *alpha,
                     double *p_next, double *pd_next, Work *w) {
   static const double shares[] = { 0.5, 0.125, 0.03125 };
@@ -270,13 +270,13 @@ static int approach(const double *p, const double *pd, const double *u, const do
   Stage s;
   for (i = 0; i < 3 && w->count[4] <= C_APPROACH_MOST; i++) {
     double share = shares[i], next = 1.0, part = share * h[0];
-    status = share_of(&s, share, 0.0, p, pd, u, &part, alpha, p_next, w);
+    status = solve_share(&s, share, 0.0, p, pd, u, &part, alpha, p_next, w);
     for (k = 0; k < C_APPROACH_PARTS && w->count[4] <= C_APPROACH_MOST && status == 0 && share < 1.0; k++) {
       memcpy(kept, p_next, N * sizeof(double));
       memcpy(kept + N, w->L, ROWS * sizeof(double));
       memcpy(kept + BIG, w->push, IMPULSES * sizeof(double));
       part = next * h[0];
-      if (share_of(&s, next, share, p, pd, u, next < 1.0 ? &part : h, alpha, p_next, w) == 0) {
+      if (solve_share(&s, next, share, p, pd, u, next < 1.0 ? &part : h, alpha, p_next, w) == 0) {
         share = next;
         next = 1.0;
         continue;
@@ -293,7 +293,8 @@ static int approach(const double *p, const double *pd, const double *u, const do
   return status;
 }
 
-/* Both stages from a first guess in p_next. `alone`: no step went before; `warm`: the impulses of so many are in w. */
+/* Both stages from the first guess in p_next. `alone`: the first step of a motion; `warm`: number of earlier steps whose impulses are
+ * in w. */
 static int solve_once(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                        const double *alpha, double *p_next, double *pd_next, int alone, int warm, Work *w) {
   double *L = w->L;
@@ -306,27 +307,27 @@ static int solve_once(const double *p, const double *pd, const double *u, const 
   depths(p, alpha, w);
 #if CONTACTS
   for (j = 0; j < CONTACTS && alone; j++) {
-    if (w->gaps[j] < -C_INSIDE && w->law[LAW * j + 1] == 0.0) return 15; /* what gives way may be deep */
+    if (w->gaps[j] < -C_INSIDE && w->law[LAW * j + 1] == 0.0) return 15; /* a compliant contact may be deep */
   }
 #else
   (void)alone;
 #endif
   memset(w->count, 0, 5 * sizeof(double));
   memset(w->more, 0, IMPULSES * sizeof(double));
-  if (warm) first_half(warm, w);
+  if (warm) guess_pose_impulses(warm, w);
   for (j = 0; j < ROWS; j++) L[j] = warm ? L[j] / h[0] : 0.0;
   status = solve_stage(&s, p_next, L, w->push, warm, w);
   if (status == 0) status = finish(&s, p, pd, u, kick, h, alpha, p_next, pd_next, w);
   if (status == 0) return 0;
 #if BOUNCING
-  if (status == STATUS_STEP_REFUTED && rebounding(w)) return status; /* with less of the restitution, not of the step */
+  if (status == STATUS_STEP_REFUTED && rebounding(w)) return status; /* `solve_unilateral` reduces the restitution, not the step */
 #endif
   other = approach(p, pd, u, kick, h, alpha, p_next, pd_next, w);
   return other == 0 ? 0 : status;
 }
 
-/* The same; where what bounces ends in no motion, as where it would gain energy, with less and less of the restitution. */
-static int solve_sided(const double *p, const double *pd, const double *u, const double *kick, const double *h,
+/* solve_once; if a bounce is refuted, for instance because it gains energy, the restitution is reduced step by step. */
+static int solve_unilateral(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                        const double *alpha, double *p_next, double *pd_next, int alone, int warm, Work *w) {
 #if BOUNCING
   double guess[N];
@@ -337,7 +338,7 @@ static int solve_sided(const double *p, const double *pd, const double *u, const
     if (k > 0) memcpy(p_next, guess, sizeof guess);
     status = solve_once(p, pd, u, kick, h, alpha, p_next, pd_next, alone, k == 0 ? warm : 0, w);
     if (status == 0 || !rebounding(w)) break;
-    if (status != STATUS_STEP_REFUTED && k < KEPTS - 2) k = KEPTS - 2; /* not found at all: without */
+    if (status != STATUS_STEP_REFUTED && k < KEPTS - 2) k = KEPTS - 2; /* no solution: no restitution */
   }
   return status;
 #else
@@ -345,20 +346,21 @@ static int solve_sided(const double *p, const double *pd, const double *u, const
 #endif
 }
 
-/* The same after other steps, from `status`: 12 where the start is open. */
-static int solve_onward(const double *p, const double *pd, const double *u, const double *kick, const double *h,
+/* The next step of a rollout. `off`: error of the first guess in the last step, by which this guess is corrected; 0: a single step. A
+ * `status` of 12 (the start is not closed) is passed on. */
+static int solve_next(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                         const double *alpha, int status, double *off, double *p_next, double *pd_next, Work *w) {
   const double *guess = w->guess;
-  const int known = off != 0 ? (int)off[N] : 0; /* of so many steps before, up to 3 */
+  const int known = off != 0 ? (int)off[N] : 0; /* earlier steps that are known, up to 3 */
   int j;
   if (off != 0) {
     double error[N];
     memcpy(error, off, sizeof error);
-    foresee(known - 1, error, w->off_before, N, N);
+    extrapolate(known - 1, error, w->off_before, N, N);
     for (j = 0; j < N && largest(off, N) <= C_FAR_GUESS; j++) p_next[j] += error[j];
   }
-  if (status != 12) status = solve_sided(p, pd, u, kick, h, alpha, p_next, pd_next, off == 0, known, w);
-  w->off[N] = status != 0 ? 0.0 : known < 3 ? known + 1.0 : 3.0; /* impulses are known to the next */
+  if (status != 12) status = solve_unilateral(p, pd, u, kick, h, alpha, p_next, pd_next, off == 0, known, w);
+  w->off[N] = status != 0 ? 0.0 : known < 3 ? known + 1.0 : 3.0; /* for the next step's warm start */
   if (status == 0) {
     for (j = 0; off != 0 && j < N; j++) off[j] = p_next[j] - guess[j];
 #if ROWS
@@ -370,7 +372,7 @@ static int solve_onward(const double *p, const double *pd, const double *u, cons
 }
 
 #if !EXACT
-/* The impulses of a stage whose end is known: at the final slip from there, else as a step finds them. */
+/* The impulses of a stage whose solution is known: Newton's method from that solution, else the whole search. */
 static int recover_stage(Stage *s, const double *known, double *loops, double *impulse, Work *w) {
   double *x = w->known;
   memset(w->rho, 0, RHOS * sizeof(double));
@@ -382,7 +384,7 @@ static int recover_stage(Stage *s, const double *known, double *loops, double *i
   return solve_stage(s, x, loops, impulse, 0, w) == 0 ? 0 : 14;
 }
 
-/* Finds the impulses of a step whose both ends are known. */
+/* The impulses of a step whose start and end are given. */
 static int recover_once(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                    const double *p_next, const double *pd_next, Work *w) {
   double *L = w->L, *H = w->H;
@@ -394,7 +396,7 @@ static int recover_once(const double *p, const double *pd, const double *u, cons
 #if BOUNCING
   if (!same_end(w->known, p_next)) return 14;
 #endif
-  landed(&s, p_next, L, w->push, w);
+  start_rate_stage(&s, p_next, L, w->push, w);
   if (recover_stage(&s, pd_next, H, w->push_rate, w) != 0) return 14;
 #if BOUNCING
   if (!same_end(w->known, pd_next)) return 14;
@@ -406,7 +408,7 @@ static int recover_once(const double *p, const double *pd, const double *u, cons
   return 0;
 }
 
-/* The same, with as much of the restitution as leads to these ends. */
+/* recover_once with the share of restitution that leads to the given end. */
 static int recover(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                    const double *p_next, const double *pd_next, Work *w) {
 #if BOUNCING
@@ -423,7 +425,7 @@ static int recover(const double *p, const double *pd, const double *u, const dou
 }
 #endif
 
-/* Rates at a node from its momentum, under friction alone; `begun`: where friction's law is taken. */
+/* Rates at a node of a transcription from its momentum, with joint friction whose coefficients are those at the rates `begun`. */
 static int node_rate(const double *h, const double *p, const double *begun, const double *alpha, double *rate, Work *w) {
   Stage s;
   int j;

@@ -1,5 +1,5 @@
-/* One step in joint space with closed loops, limits and contacts, of a floating base too, its derivatives, rollouts and what is asked
- * about it. constrained_step_model.h says what a robot has: sizes, parts, places, kernels. */
+/* The joint-space step with closed loops, joint limits and contacts (fixed or floating base), its derivatives and rollouts, and
+ * functions of an instant. constrained_step_model.h describes the robot: sizes, parts, indices, kernels. */
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "constrained_step_model.h"
 #include "on_path.h"
 
-/* For several instruction sets, but for floating bases that nothing acts on; below floating.c it is the step in a frame of its own. */
+/* Compiled for several instruction sets, except for a floating base without limits and contacts. floating.c calls the chart_ functions. */
 #if FLOATING && CHART_PATHS
 #define STEP(name) ON_PATH(JOINED(chart_, name))
 #elif FLOATING
@@ -25,11 +25,11 @@ enum {
   LINE = (BIG + 8) / 8 * 8, /* see lines.h */
   CONES = SIDES + CONTACTS,
   PUSHES = SIDES + TOUCHES,
-  IMPULSES = PUSHES + CONTACTS,              /* of a contact one number more, see `apart` */
-  WIDE = 3 + SPUN + 2 * ROLLED,              /* most rows of a contact, see discs.h */
+  IMPULSES = PUSHES + CONTACTS,              /* one more per contact, for `apart` */
+  WIDE = 3 + SPUN + 2 * ROLLED,              /* upper bound of rows per contact, see discs.h */
   SHARE = WIDE * WIDE,
   RHOS = CONES + 2 * TURNED * CONTACTS,
-  STIFF = TOUCHES < 3 * N ? TOUCHES : 3 * N /* most rows that derivatives take apart */
+  STIFF = TOUCHES < 3 * N ? TOUCHES : 3 * N /* upper bound of rows in `stiffened` */
 };
 
 typedef struct { /* matrices by columns */
@@ -37,11 +37,11 @@ typedef struct { /* matrices by columns */
   double gradient[N], direction[N], trial[N], guess[N], off[N + 1];
   double bar[6 * N]; /* a state, its gradient and seeds */
   double A0[ROWS * N + 1], A[ROWS * N + 1];
-  double back[N * ROWS + 1]; /* D^-1 A^T, or that of the inertia */
+  double back[N * ROWS + 1]; /* D^-1 A^T or inertia^-1 A^T */
   double gap[ALL + 1], all[ALL * N + 1];
   double L[ROWS + 1]; /* multipliers of the pose and of the rate stage */
   double H[ROWS + 1], dense[BORDER * BORDER], rhs[BORDER];
-  double inverse[N * N]; /* derivatives: D^-1 and its border, then bordered; the same of the rate stage */
+  double inverse[N * N]; /* derivatives: D^-1, then the bordered inverse; rate stage: `response` */
   double X[N * ROWS + 1], W[ROWS * N + 1], S[ROWS * ROWS + 1], WF[ROWS + 1], response[N * N], Y[N * ROWS + 1];
   double T[ROWS * ROWS + 1], WG[ROWS + 1], D[N * N], K0[N * N], M0[N * N], K1[N * N], B1[ROWS * N + 1];
   double V1[N * ROWS + 1], V2[N * ROWS + 1];
@@ -53,7 +53,7 @@ typedef struct { /* matrices by columns */
   double push[IMPULSES + 1], push_rate[IMPULSES + 1]; /* impulses of limits and contacts in both stages */
   double rho[RHOS + 1], cone[2 * SIDES + 1], lead[SIDES + 1], slopes[SIDED ? N * N : 1];
   double system[SIDED ? BIG * LINE : 1];
-  double lu[SIDED ? (2 * N + 1) * LINE : 1]; /* factors of the slopes, and the columns of impulses solved with them, by rows of LINE */
+  double lu[SIDED ? (2 * N + 1) * LINE : 1]; /* LU factors of the slopes and solved columns of impulses, in rows of LINE */
   double columns[SIDED ? N * LINE : 1], free[SIDED ? N : 1], wide[SIDED ? BIG * BIG : 1], change[BIG + IMPULSES + 1];
   double start[BIG + IMPULSES + 1], first[SIDED ? N : 1], known[SIDED ? N : 1];
   double count[SIDED ? 5 : 1]; /* iterations and level of both stages, evaluations */
@@ -61,20 +61,20 @@ typedef struct { /* matrices by columns */
   double J[TOUCHES * N + 1], by[TOUCHES * N + 1], turn[TOUCHES * N + 1], GY[TOUCHES * LINE + 1], S0[TOUCHES * N + 1];
   double S1[TOUCHES * N + 1], R1[TOUCHES * N + 1], touch[TOUCHES + 1], shares[SHARE * CONTACTS + 1], x_touch[TOUCHES + 1];
   double psi[4 * CONTACTS + 1], touch_bar[2 * TOUCHES + (1 + LAW) * CONTACTS + 1], frames[9 * CONTACTS + 1];
-  double stiff[2 * CONTACTS + 1]; /* contacts that `stiffened` takes apart, of both stages */
+  double stiff[2 * CONTACTS + 1]; /* flags of both stages: contact is treated by `stiffened` */
   double stiff_g[2 * SHARE * CONTACTS + 1], stiff_t[2 * N * TOUCHES + 1], stiff_m[2 * N * TOUCHES + 1];
   double stiff_x[N * STIFF + 1]; /* scratch */
   double stiff_k[STIFF * STIFF + 1], stiff_y[STIFF * N + 1], stiff_by[STIFF + 1];
-  double energy[SIDED ? 5 : 1]; /* kinetic at the start, of gravity and of springs at both ends */
-  double depth[CONES + 1]; /* of limits and contacts at the start */
-  double moved[TOUCHES * LINE + 1]; /* rates of contacts by the columns of impulses, and by what changes without them */
-  double before[2 * IMPULSES + 1]; /* impulses of the last step's pose stage and their change, see `foresee` */
-  double more[IMPULSES + 1], more_before[2 * IMPULSES + 1]; /* by how much those of its rate stage were more */
-  double off_before[2 * N]; /* the same of its first guess */
+  double energy[SIDED ? 5 : 1]; /* kinetic at the start; gravity's and springs' at both ends */
+  double depth[CONES + 1]; /* penetration depths of limits and contacts at the start */
+  double moved[TOUCHES * LINE + 1]; /* contact rates due to each column of impulses and due to the free step */
+  double before[2 * IMPULSES + 1]; /* impulses of the last step's pose stage and their change, see `extrapolate` */
+  double more[IMPULSES + 1], more_before[2 * IMPULSES + 1]; /* impulses of the rate stage minus those of the pose stage */
+  double off_before[2 * N]; /* error of its first guess and its change */
   double shift[BOUNCING ? 2 * CONTACTS : 1]; /* see rebounds.h */
   double seen[BOUNCING ? 3 * CONTACTS : 1], by_seen[BOUNCING ? 10 * CONTACTS : 1];
-  double kept[1]; /* share of the restitution */
-  double force[!SIDED ? 2 * N : 1]; /* what acts at both ends */
+  double kept[1]; /* factor on the restitution */
+  double force[!SIDED ? 2 * N : 1]; /* generalised forces at both ends */
 } Work;
 
 enum { WORK_SIZE = sizeof(Work) / sizeof(double), NP = N, LANES_ROLLOUT = 0 };
@@ -86,7 +86,7 @@ enum { WORK_SIZE = sizeof(Work) / sizeof(double), NP = N, LANES_ROLLOUT = 0 };
 #if FLOATING
 #include "turned_torque.h"
 #endif
-/* What a step's kernels share that only the parameters decide. */
+/* Intermediate values of the kernels that depend on the parameters alone. */
 static void prepare(const double *alpha, Work *w) {
   prepare_kernel(alpha, w->model, w->kernel);
 #if CONTACTS
@@ -94,7 +94,7 @@ static void prepare(const double *alpha, Work *w) {
 #endif
 }
 
-/* The same for derivatives: of steps at the cone itself they are those at a slip of their own. */
+/* `prepare` for derivatives: exact friction cones are differentiated with the slip alpha[SLOPE_SLIP] at least. */
 static void prepare_slopes(const double *alpha, Work *w) {
 #if EXACT
   int k;
@@ -123,7 +123,7 @@ static double largest(const double *x, int n) {
 }
 
 #if SLACK
-/* The largest gap of a loop beyond that. */
+/* The largest violation of a loop row beyond its slack. */
 static double openness(const double *g) {
   double result = 0.0;
   int k;
@@ -149,8 +149,8 @@ static double openness(const double *g) { return largest(g, ALL); }
 #endif
 
 #if ROWS
-/* What the border makes of x = -D^-1 (force) and back = D^-1 A0^T: the multipliers, (A back) multipliers = rhs - A x, and x with
- * what they add. `rhs` holds the right-hand side and becomes the multipliers. */
+/* Block elimination with x = -D^-1 (force) and back = D^-1 A0^T: solves (A back) multipliers = rhs - A x and adds back multipliers
+ * to x. `rhs` is the right-hand side, then the multipliers. */
 static int border(const double *A, const double *back, double *x, double *rhs, Work *w) {
   double *S = w->dense;
   product(A, back, ROWS, N, ROWS, 1.0, 0.0, S);
@@ -187,7 +187,7 @@ static int advance_from(const double *p, const double *pd, const double *u, cons
   if (off == 0 && openness(w->gap) > C_OPEN) status = 12;
   memcpy(w->guess, p_next, N * sizeof(double));
 #if SIDED
-  status = solve_onward(p, pd, u, kick, h, alpha, status, off, p_next, pd_next, w);
+  status = solve_next(p, pd, u, kick, h, alpha, status, off, p_next, pd_next, w);
 #else
   if (status != 12) status = solve_free(p, pd, u, kick, h, alpha, off, p_next, pd_next, w);
 #endif
@@ -209,7 +209,7 @@ static int advance(const double *p, const double *pd, const double *u, const dou
 #endif
 
 #if FLOATING
-/* joint_step after others with the same work array, from what they left in it; `first`: after none. */
+/* joint_step with a warm start from the previous call with this work array; `first`: a cold start. */
 HIDDEN int STEP(onward)(int first, const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
   double *off = w->off;
@@ -271,7 +271,7 @@ static int differentiate(const double *p, const double *pd, const double *u, con
 }
 
 #if SIDED
-/* Iterations, levels and evaluations of the last step, and its impulses: column k of `out`. */
+/* Writes iterations, levels, evaluations and impulses of the last step to column k of `out`. */
 static void note(int k, const double *h, double *const *out, const Work *w) {
   int stage, i, next = 1;
   memcpy(out[0] + 5 * (ptrdiff_t)k, w->count, 5 * sizeof(double));
@@ -365,7 +365,7 @@ HIDDEN int STEP(node_torque)(const double *const *in, double *const *out, double
   node_kernel(in[0], in[1], in[2], in[3], in[4], w->model, left, w->momentum, w->mass, w->A,
               w->kernel);
 #if SIDED
-  for (j = 0; j < N; j++) torque[j] = (in[2][j] - in[0][j]) / (4.0 * half_h); /* friction's law is taken at the mean rate */
+  for (j = 0; j < N; j++) torque[j] = (in[2][j] - in[0][j]) / (4.0 * half_h); /* mean rate, at which friction is evaluated */
   status = node_rate(&half_h, in[1], torque, in[4], rate, w);
 #else
   status = solve_rate(&half_h, in[4], rate, w);
@@ -374,7 +374,7 @@ HIDDEN int STEP(node_torque)(const double *const *in, double *const *out, double
 #if ROWS
   memset(torque, 0, N * sizeof(double));
   memset(w->trial, 0, N * sizeof(double));
-  node_torque_kernel(torque, w->trial, in[4], offset, w->kernel); /* at rest, of no torque: the sensor's offset */
+  node_torque_kernel(torque, w->trial, in[4], offset, w->kernel); /* at rest and without torque: the sensor's offset */
   node_torque_kernel(left, rate, in[4], torque, w->kernel);
   for (j = 0; j < N; j++) torque[j] -= offset[j];
   status = share(torque, w->A, out[0], w->L, left, w);

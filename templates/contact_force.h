@@ -1,5 +1,5 @@
-/* Mean forces over a step on the spheres of all contacts, world axes; iterations of both stages, and whether slip was followed down
- * to its value in either. */
+/* Mean forces over a step on the spheres of all contacts, world axes; iterations of both stages, and whether either needed the
+ * continuation in the slip. */
 HIDDEN int STEP(contact_force)(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
   double *p_next = w->bar, *pd_next = p_next + N, *frames = w->frames;

@@ -1,4 +1,4 @@
-/* Dense linear systems, by columns. */
+/* Dense linear systems, column-major. */
 
 /* Exchanges `count` numbers of two rows or columns, `step` apart. */
 static void exchange(double *x, double *y, int count, int step) {
@@ -10,8 +10,8 @@ static void exchange(double *x, double *y, int count, int step) {
   }
 }
 
-/* Solves a x = b in place, a n x n, b n x cols, with partial pivoting. Where SPARE equations follow from the others it is complete, and
- * the unknowns that are left at the end are zero. 1: the least pivot is a rounding of the largest; 2: there is none. */
+/* Solves a x = b in place, a n x n, b n x cols, with partial pivoting. With SPARE redundant equations pivoting is complete, and the
+ * unknowns left at the end are zero. 1: the least pivot is at most rounding of the largest; 2: no pivot. */
 static int solve_dense(double *a, double *b, int n, int cols) {
   const int rank = n - SPARE;
   double least = 0.0, most = 0.0, x[SPARE ? N + ROWS : 1];

@@ -1,13 +1,13 @@
-/* Friction of contacts against turning, about the normal (0) and across it (1), as impulses over its levers: rows behind the three of
- * sliding. codegen/joint_space/discs.py says why. */
+/* Spinning (0) and rolling (1) friction of contacts, as impulses divided by their lever arms: rows after the three of sliding. See
+ * codegen/joint_space/discs.py. */
 static int disc_size(int k, int kind) {
   const int more = touch_size(k) - 3;
   return kind == 0 ? (more == 1 || more == 3) : more >= 2 ? 2 : 0;
 }
 static int disc_row(int k, int kind) { return kind == 0 ? 3 : 3 + disc_size(k, 0); }
 
-/* Adds to row, x and G (3 x 3) of sliding those of turning; G becomes one of all rows. `normal`: the impulse that the contact's
- * cone asks for; rho: of both kinds. */
+/* Appends spinning and rolling to row, x and G (3 x 3) of sliding. normal: impulse that the contact's cone requires; rho: of both
+ * kinds. */
 static void add_discs(int k, const double *impulse, double normal, const double *rate, const double *h, const double *law,
                       const double *rho, double *row, double *x, double *G, Work *w) {
   const int size = touch_size(k);
@@ -39,7 +39,7 @@ static void add_discs(int k, const double *impulse, double normal, const double 
   }
 }
 
-/* Impulses against turning of a contact that is far, in their place; 0: it is not. */
+/* Spinning and rolling impulses of a distant contact, evaluated explicitly; 0: it is not distant. */
 static int far_discs(int k, double *impulse, const double *rate, const double *h, const double *law, const double *rho, Work *w) {
   int kind, far = 1;
   for (kind = 0; kind < 2; kind++) {
@@ -58,7 +58,7 @@ static int far_discs(int k, double *impulse, const double *rate, const double *h
   return far;
 }
 
-/* Whether impulses against turning lie outside their discs. */
+/* Whether a spinning or rolling impulse lies outside its disc. */
 static int turned_wrongly(int k, const double *impulse, double small) {
   const double most = impulse[0] + small;
   int kind, q, wrong = 0;
@@ -70,7 +70,7 @@ static int turned_wrongly(int k, const double *impulse, double small) {
   return wrong;
 }
 
-/* Gradients of the same by rates, h and law; what they make of the normal impulse goes to pull[0]. */
+/* Gradients of these impulses by rates, h and law; that by the normal impulse is added to pull[0]. */
 static void disc_gradients(int k, const double *impulse, const double *rate, const double *h, const double *law, double *pull,
                            double *rate_bar, double *h_bar, double *law_bar, Work *w) {
   int kind;

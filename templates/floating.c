@@ -1,7 +1,7 @@
-/* A step of a robot with a floating base, by a tree that stands on three slides and three hinges (chart.h), seen from the
- * base's frame at the start of each step: there they are at zero. With R its rotation, s the slides and a the hinges, the base
- * goes to x + R s and R Rx(a1) Ry(a2) Rz(a3), at rates R s' and R E(a) a'. Derivatives are by x + d, (1, phi/2) q and the joints.
- * floating_model.h says what a robot has. */
+/* Step of a robot with a floating base. The base is three prismatic and three revolute joints (chart.h) in its own frame at the
+ * start of each step, where all six are zero. With R the rotation of that frame, s the slides and a the hinges, the base moves to
+ * x + R s and R Rx(a1) Ry(a2) Rz(a3), with rates R s' and R E(a) a'. Derivatives are by d and phi in x + d, (1, phi/2) q and by the
+ * joints. floating_model.h describes the robot. */
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
@@ -11,17 +11,17 @@
 #include "chart.h"
 
 enum {
-  NP = N + 1, /* numbers of a position: place and quaternion of the base, joints; N: rates: velocity and angular velocity of it, joints */
-  FRAME = 12  /* what the tree takes besides: rotation by rows, and place, of the frame that it is seen from */
+  NP = N + 1, /* size of a position (base position, quaternion, joints); N: of rates (base velocity, angular velocity, joints) */
+  FRAME = 12  /* further parameters of the tree: rotation (row by row) and position of its frame */
 };
 
 typedef struct {
-  double alpha[NA], frame[FRAME];    /* the tree's parameters, which lie one behind the other */
-  double p[N], pd[N], u[N];          /* its start */
-  double p_end[N], pd_end[N];        /* its state at the end */
-  double P[2 * N], PD[2 * N];        /* both as a trajectory */
+  double alpha[NA], frame[FRAME];    /* parameters of the tree; must be contiguous */
+  double p[N], pd[N], u[N];          /* start of its step */
+  double p_end[N], pd_end[N];        /* end of its step */
+  double P[2 * N], PD[2 * N];        /* start and end as a trajectory */
   double P_bar[2 * N], PD_bar[2 * N];
-  double p_bar[N], pd_bar[N], u_bar[N], h_bar[1], alpha_bar[NA + FRAME]; /* what the tree gives */
+  double p_bar[N], pd_bar[N], u_bar[N], h_bar[1], alpha_bar[NA + FRAME]; /* gradients of the tree */
   double seed_p[N], seed_pd[N];
   double p_next[NP], pd_next[N];
   double by_alpha[2 * N * (NA + FRAME)];
@@ -32,7 +32,7 @@ enum { WORK_SIZE = sizeof(Work) / sizeof(double) };
 
 #include "floating_frame.h"
 
-/* `along`: a step of several with the same w, the first (0) or a later one (1); -1: by itself. */
+/* `along`: the first (0) or a later (1) step of a rollout in the same w; -1: a single step. */
 static int advance(int along, const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                    double *p_next, double *pd_next, Work *w) {
   const double *in[5] = {w->p, w->pd, w->u, h, w->alpha};
@@ -54,7 +54,7 @@ int ROBOT(joint_step)(const double *const *in, double *const *out, double *work)
   return advance(-1, in[0], in[1], in[2], in[3], in[4], out[0], out[1], (Work *)(void *)work);
 }
 
-/* Rows of both ends of `columns` columns, the tree's in the world's: of the angular velocity also by the hinges. */
+/* Transforms `columns` columns of Jacobians of p_next and pd_next from the tree to the world, with the derivative of E(a) a' by a. */
 static void rows_out(double *by_p, double *by_pd, int columns, const Work *w) {
   const double *R = w->frame, *a = w->p_end + 3, *rates = w->pd_end + 3;
   double E[9], C[9], x[3], y[3];
@@ -76,7 +76,7 @@ static void rows_out(double *by_p, double *by_pd, int columns, const Work *w) {
   }
 }
 
-/* Columns by the base's six in world axes: J R^T. */
+/* Derivatives by the base's six coordinates, from the frame's axes to the world's: J R^T. */
 static void columns_out(double *J, const Work *w) {
   const double *R = w->frame;
   int part, i, k;
@@ -102,7 +102,7 @@ int ROBOT(jac_joint_step)(const double *const *in, double *const *out, double *w
     return status;
   }
   leave(in[0], out[0], out[1], w);
-  for (k = 2; k < 8; k += 3) { /* a turn of the base leaves its angular velocity, not the rates of the hinges */
+  for (k = 2; k < 8; k += 3) { /* the angular velocity is held, not the hinges' rates */
     double *by_p = out[k], *by_pd = out[k + 1];
     for (i = 0; i < N; i++) {
       by_p[i + 3 * N] += rates[2] * by_pd[i + 4 * N] - rates[1] * by_pd[i + 5 * N];
@@ -130,8 +130,8 @@ int ROBOT(jac_alpha_joint_step)(const double *const *in, double *const *out, dou
 }
 #endif
 
-/* Pulls seeds at the end of a step back to its start, with the tree's start and end in w; adds to alpha_bar and h_bar where they
- * are asked for. */
+/* Reverse derivative of the step whose start and end are in w: from seeds at its end to gradients at its start; adds to alpha_bar
+ * and h_bar unless they are null. */
 static int pull_back(const double *h, const double *p_next_bar, const double *pd_next_bar, double *p_bar, double *pd_bar,
                      double *u_bar, double *alpha_bar, double *h_bar, Work *w) {
   const double *R = w->frame, *end = w->p_end, *rates = w->pd + 3;

@@ -1,6 +1,6 @@
-/* A robot with a floating base as its tree has it: seen from the base's frame at the start of a step, and back. */
+/* Transforms between the world and the base's frame at the start of a step, in which the tree is computed. */
 
-/* A rotation by rows, in w, and what the tree takes behind the parameters. Not 0: no unit quaternion. */
+/* Stores the base's rotation matrix (row by row), its position and the parameters in w. Not 0: the quaternion has no unit length. */
 static int see_from(const double *p, const double *alpha, Work *w) {
   const double *q = p + 3;
   double *frame = w->frame;
@@ -28,7 +28,7 @@ static void turn_back(const double *R, const double *x, double *y) {
   for (i = 0; i < 3; i++) y[i] = R[i] * x[0] + R[3 + i] * x[1] + R[6 + i] * x[2];
 }
 
-/* The same of the base's six, with the joints as they are. */
+/* Rotates both 3-vectors of the base and copies the joints: `out_of` to the world, `into` to the frame. */
 static void out_of(const double *R, const double *x, double *y) {
   turn(R, x, y);
   turn(R, x + 3, y + 3);
@@ -40,7 +40,7 @@ static void into(const double *R, const double *x, double *y) {
   memcpy(y + 6, x + 6, (N - 6) * sizeof(double));
 }
 
-/* E(a) by rows: what the hinges' rates make of the angular velocity; and the derivative of E(a) r by a. */
+/* E(a), row by row: angular velocity = E(a) a'. hinges_turn: derivative of E(a) r by a. */
 static void hinges(const double *a, double *E) {
   const double c1 = cos(a[0]), s1 = sin(a[0]), c2 = cos(a[1]), s2 = sin(a[1]);
   E[0] = 1.0, E[1] = 0.0, E[2] = s2;
@@ -61,7 +61,7 @@ static void multiply(const double *p, const double *q, double *r) {
   r[3] = p[0] * q[3] + p[1] * q[2] - p[2] * q[1] + p[3] * q[0];
 }
 
-/* Start of a step as the tree has it. */
+/* The start of a step in coordinates of the tree. */
 static int enter(const double *p, const double *pd, const double *u, const double *alpha, Work *w) {
   if (see_from(p, alpha, w) != 0) return STATUS_BASE_QUATERNION;
   memset(w->p, 0, 6 * sizeof(double));
@@ -71,7 +71,7 @@ static int enter(const double *p, const double *pd, const double *u, const doubl
   return 0;
 }
 
-/* What the tree's end is in the world. */
+/* The end of the tree's step in the world. */
 static void leave(const double *p, double *p_next, double *pd_next, const Work *w) {
   const double *R = w->frame, *s = w->p_end, *a = s + 3, *rates = w->pd_end;
   double step[3], q[4], E[9], turned[3], half[3][2], size;
@@ -97,7 +97,7 @@ static void leave(const double *p, double *p_next, double *pd_next, const Work *
   memcpy(pd_next + 6, rates + 6, (N - 6) * sizeof(double));
 }
 
-/* A position as the tree has it, seen from w's frame, whose base is at p. */
+/* s: position `other` in coordinates of the tree; p: the position that w's frame belongs to. */
 static void seen(const double *p, const double *other, double *s, const Work *w) {
   const double *R = w->frame;
   const double back[4] = {p[3], -p[4], -p[5], -p[6]};
@@ -115,7 +115,7 @@ static void seen(const double *p, const double *other, double *s, const Work *w)
   memcpy(s + 6, other + 7, (N - 6) * sizeof(double));
 }
 
-/* Rates at that position as the tree has them. */
+/* Rates at position s in coordinates of the tree. */
 static void seen_rates(const double *pd, const double *s, double *rates, const Work *w) {
   const double *R = w->frame;
   double E[9], x, y;

@@ -1,6 +1,6 @@
-/* What is asked about closed loops of a robot with a floating base. */
+/* Functions of an instant for closed loops on a floating base. */
 
-/* What of the base's angular acceleration is not the hinges': E moves with them. */
+/* Adds factor (dE/dt) a': angular acceleration = E a'' + (dE/dt) a'. */
 static void add_moving(const double *rates, double factor, double *pdd) {
   pdd[3] += factor * rates[4] * rates[5];
   pdd[4] -= factor * rates[3] * rates[5];
@@ -42,7 +42,7 @@ int ROBOT(inverse_dynamics)(const double *const *in, double *const *out, double 
 
 int ROBOT(close_loops)(const double *const *in, double *const *out, double *work) {
   Work *w = (Work *)(void *)work;
-  /* The axes of a fixed base would be the frame's: it is kept as a whole, or free. */
+  /* Single axes would be those of the frame, so the base is fixed as a whole or free. */
   const double *given[3] = {w->p, w->pd_bar, w->alpha};
   double *found[1] = {w->p_end}, *fixed = w->pd_bar;
   int status = see_from(in[0], in[2], w), k, kept = 0;

@@ -1,11 +1,11 @@
-/* Rows of a formula side by side, with the parameters that all of them share. A row that is out of range of the sines of lanes.h
- * is left to the function for one row, whose bits all have: without fused products and sums vectors round as it does. */
+/* A formula for several rows in vector lanes, with shared parameters. Rows out of range of the sines of lanes.h are left to the scalar
+ * function. Without fused multiply-add both have the same bits. */
 #include "paths.h"
 #include "lanes.h"
 #include "formulas_model.h"
 
 typedef struct {
-  void (*kernel)(const V *x, const double *alpha, V *y, V *w); /* inputs but alpha, outputs: one after another */
+  void (*kernel)(const V *x, const double *alpha, V *y, V *w); /* inputs but alpha, outputs: concatenated */
   int inputs, outputs, doubles_in, doubles_out;
   const int *size; /* of every input but alpha, then of every output */
 } Formula;
@@ -27,7 +27,7 @@ static int row_alone(const Formula *f, const Batch *b, long r) {
   return b->one(in, out, b->work) != 0;
 }
 
-/* The first `count` of these rows, the last of them in the other lanes; the number that failed. */
+/* The first `count` of these rows, padded with the last one; returns the number that failed. */
 static long together(const Formula *f, const Batch *b, const long *row, int count) {
   V *x = aligned(b->work), *y = x + f->doubles_in, *at;
   const int *size = f->size + f->inputs;

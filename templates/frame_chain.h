@@ -1,18 +1,18 @@
-/* Frames along the joints that carry them. World axes, SI units. Links have the axes of the joints that move them: z is the joint's.
+/* Kinematics of frames along their chains of joints. World axes, SI units. z of a link's axes is the axis of its joint.
  *
- * frames_model.h has: N coordinates (entries of rates), NP entries of a position, BASE links in front that a base that floats is, whose
- * positions are 7 numbers; of every link its parent (-1: the base), whether its joint slides, the coordinate that it takes, which is there
- * ratio * p + shift; of every frame the link that carries it, rotation by rows and place there; in NUMBERS of every link rotation (by
- * rows) and place of its joint in the link before, then least and most of every coordinate (from ENDLESS on none), VARYING of them by
- * alpha; of every coordinate steps of a sequence that fills the unit cube evenly, how far it goes to either side of the middle, and
- * whether it is a hinge without followers, which whole turns leave as it is. */
+ * frames_model.h has: N coordinates (entries of rates), NP entries of a position, the first BASE links, which are a floating base with 7
+ * position numbers; per link its parent (-1: the base), whether its joint is prismatic, its coordinate, and ratio and shift of the joint
+ * position ratio * p + shift; per frame its link, rotation (row by row) and position in it; in NUMBERS per link rotation (row by row) and
+ * position of its joint in the parent, then lower and upper limits of coordinates (from ENDLESS on: none), VARYING of them depend on
+ * alpha; per coordinate the increment of a low-discrepancy sequence, its half range, and whether it is a hinge without mimic joints, to
+ * which whole turns may be added. */
 
 /* A frame and the joints between the base and it, base first. */
 typedef struct {
   int count, joint[DEPTH + 1];
   double axis[DEPTH + 1][3], origin[DEPTH + 1][3]; /* of each joint */
-  double R[9], x[3];                               /* of the frame: rotation by rows, place */
-  double foot[3];                                  /* place of a base that floats */
+  double R[9], x[3];                               /* of the frame: rotation (row by row), position */
+  double foot[3];                                  /* position of a floating base */
 } Chain;
 
 #define FRAMES_WORK (NUMBERS + VARYING + 1 + KERNEL_WORK)
@@ -44,7 +44,7 @@ static inline void add_cross(const double *a, const double *b, double *out) {
   out[2] += a[0] * b[1] - a[1] * b[0];
 }
 
-/* x + R t and R S of a pose with rotation S (by rows) and place t in it. */
+/* Composes pose (R, x) with rotation S (row by row) and position t: R S, x + R t. */
 static inline void placed(const double *place, double *R, double *x) {
   double a, b, c;
   int i;
@@ -57,7 +57,7 @@ static inline void placed(const double *place, double *R, double *x) {
   }
 }
 
-/* Where the pose of a link begins: the world, or a base that floats, whose quaternion may have any length. */
+/* Pose of the root: the world, or a floating base, whose quaternion may have any length. */
 static inline void begin(const double *p, double *R, double *x) {
 #if BASE > 0
   const double size = sqrt(p[3] * p[3] + p[4] * p[4] + p[5] * p[5] + p[6] * p[6]);
@@ -74,7 +74,7 @@ static inline void begin(const double *p, double *R, double *x) {
 #endif
 }
 
-/* The joints that carry a frame, base first; how many. */
+/* The joints between the base and a frame, base first; returns their number. */
 static inline int carriers(int frame, int *joint) {
   int count = 0, i, link;
   for (link = frame_links[frame]; link >= BASE; link = parents[link]) count++;
@@ -82,7 +82,7 @@ static inline int carriers(int frame, int *joint) {
   return count;
 }
 
-/* The pose of a frame, and what its Jacobian needs, at positions p (NP); count and joint of c are those of `carriers`. */
+/* Pose of a frame, joint axes and origins at positions p (NP); count and joint of c are inputs, from `carriers`. */
 static inline void follow(const double *numbers, const double *p, int frame, Chain *c) {
   double *R = c->R, *x = c->x, q, sine, cosine, a, b;
   int k, i;
@@ -107,7 +107,7 @@ static inline void follow(const double *numbers, const double *p, int frame, Cha
   placed(frame_places + 12 * frame, R, x);
 }
 
-/* Adds to columns of J (6 x N) the velocity of the frame's origin and its angular velocity, world axes, per rate. */
+/* Adds the Jacobian of the frame to J (6 x N): velocity of its origin, angular velocity, world axes. */
 static inline void slopes(const Chain *c, double *J) {
   double arm[3], *column, ratio;
   int k, i;

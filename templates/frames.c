@@ -1,20 +1,20 @@
-/* Poses, Jacobians, velocities and accelerations of frames that are chosen when the program runs. */
+/* Poses, Jacobians, velocities and accelerations of frames chosen at run time. */
 
 #include <string.h>
 
 #include "frames_model.h"
 #include "frame_chain.h"
 
-/* Axes and point that a motion is given in, numbered as Pinocchio's ReferenceFrame: WORLD, LOCAL, LOCAL_WORLD_ALIGNED. */
+/* Reference of a motion, numbered as Pinocchio's ReferenceFrame: WORLD, LOCAL, LOCAL_WORLD_ALIGNED. */
 enum { WORLD, LOCAL, ALIGNED };
 
-/* Whether a number is one of so many, as the index of something. */
+/* The number as an index below `count`; -1: it is none. */
 static int index_of(const double *number, int count) {
   const int k = *number >= 0.0 && *number < count ? (int)*number : -1;
   return k >= 0 && *number == k ? k : -1;
 }
 
-/* A motion (linear, angular) at the frame's origin in world axes, as it is in another reference. */
+/* Transforms a motion (linear, angular) of the frame's origin in world axes to another reference. */
 static void referred(const Chain *c, int reference, double *motion) {
   double turned[6];
   int i;
@@ -53,7 +53,7 @@ int ROBOT(frame_jacobian)(const double *const *in, double *const *out, double *w
   return 0;
 }
 
-/* Velocity and acceleration of a point that is carried on by an arm. */
+/* Velocity and acceleration of a body, moved from point to point along a chain. */
 typedef struct {
   double velocity[3], omega[3], acceleration[3], alpha[3], at[3];
 } Motion;
@@ -105,7 +105,7 @@ int ROBOT(frame_velocity)(const double *const *in, double *const *out, double *w
   return 0;
 }
 
-/* The spatial acceleration, and the classical one: that and omega x v, both as the reference has them. */
+/* Spatial and classical acceleration (spatial + omega x v), both in the given reference. */
 int ROBOT(frame_acceleration)(const double *const *in, double *const *out, double *work) {
   const int reference = index_of(in[4], ALIGNED + 1);
   double *spatial = out[0], *classical = out[1], velocity[6];

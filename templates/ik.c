@@ -1,5 +1,5 @@
-/* Inverse kinematics: a pose of the joints for a pose of a frame, by damped Gauss-Newton steps (Levenberg 1944, Marquardt 1963)
- * within the joint limits, from the given position and then from others that a fixed sequence gives. Nothing is random. */
+/* Inverse kinematics: joint positions for a pose of a frame, by damped Gauss-Newton steps (Levenberg 1944, Marquardt 1963) within the
+ * joint limits, started at the given position, then at those of a fixed low-discrepancy sequence. Nothing is random. */
 
 #include <string.h>
 
@@ -8,59 +8,59 @@
 
 #define ROWS 6 /* of the error: position, then rotation */
 #if DISTANCES
-#define KEPT (DISTANCES < 6 ? DISTANCES : 6) /* rows of distances that are too small, the smallest ones, behind them */
+#define KEPT (DISTANCES < 6 ? DISTANCES : 6) /* further rows: the smallest of the distances that are too small */
 #else
 #define KEPT 0
 #endif
 #define ALL (ROWS + KEPT)
 
-/* Numbers of the search, with unit and reason. */
-#define FIRST_DAMPING 0.03  /* 1: share of the squared error, which the damping falls with, so that the end is quadratic */
-#define MORE 8.0            /* 1: damping after a step that fails, */
-#define LESS 0.5            /* 1: and after one that succeeds */
-#define LEAST_DAMPING 1e-4  /* 1: it falls no further than that */
-#define MOST_DAMPING 1e6    /* 1: where it is given up */
+/* Constants of the search, with unit and reason. */
+#define FIRST_DAMPING 0.03  /* 1: damping relative to the squared error, for quadratic convergence */
+#define MORE 8.0            /* 1: factor on the damping after a rejected step, */
+#define LESS 0.5            /* 1: and after an accepted one */
+#define LEAST_DAMPING 1e-4  /* 1: lower bound of the damping */
+#define MOST_DAMPING 1e6    /* 1: the descent gives up */
 #define FLOOR 1e-12         /* 1: damping that keeps the Gram matrix of a singular pose invertible */
-#define SLOW 0.9            /* 1: share of the error that may be left after PATIENCE steps before another start is tried */
+#define SLOW 0.9            /* 1: a descent ends if PATIENCE steps leave more than this part of the squared error */
 #define PATIENCE 6          /* 1 */
-#define ACROSS 0.75         /* 1: share of its range by which a joint that ended at a limit goes back, for one more descent */
+#define ACROSS 0.75         /* 1: part of its range by which a joint at a limit is moved back for a second descent */
 #define HALF_TURN 3.14159265358979323846
-#define STRAIGHT 1e-7       /* 1: sine of an angle below which its axis comes from the diagonal, or does not matter */
-#define UNIT 1e-6           /* 1: how far the rows of a rotation may be from orthonormal: what six printed digits leave */
-#define MOST_MARGIN 0.25    /* 1: share of a range that the margin of either limit may take */
-#define CANDIDATES 8        /* 1: poses of which a further start is the nearest */
+#define STRAIGHT 1e-7       /* 1: sine of an angle below which its axis is taken from the diagonal, or is irrelevant */
+#define UNIT 1e-6           /* 1: tolerance of orthonormality: rounding to six printed digits */
+#define MOST_MARGIN 0.25    /* 1: largest margin at either limit, relative to the range */
+#define CANDIDATES 8        /* 1: candidates of which the nearest is the next start */
 
-enum { POSITION_CLOSE, ROTATION_CLOSE, STARTS, FIRST_START, STEPS, MARGIN, OPTIONS }; /* options; 0: as below */
+enum { POSITION_CLOSE, ROTATION_CLOSE, STARTS, FIRST_START, STEPS, MARGIN, OPTIONS }; /* options; 0: default */
 #define CLOSE 1e-6        /* m, rad */
 #define DEFAULT_STARTS 20 /* 1 */
-#define DEFAULT_STEPS 100 /* 1: in one start */
+#define DEFAULT_STEPS 100 /* 1: per start */
 
-#define AIM 1e-6   /* m: so much more than asked is aimed at, */
-#define SURE 1e-9  /* m: and so much more is enough: what rounding leaves */
+#define AIM 1e-6   /* m: added to the required distance in the search */
+#define SURE 1e-9  /* m: added to it in the test of the result, for rounding */
 enum { LEAST, ASKED }; /* keep_apart */
 
-#define INFO (4 + (DISTANCES > 0)) /* misses of position [m] and rotation [rad], the start that found p, steps of all starts, least distance [m] */
+#define INFO (4 + (DISTANCES > 0)) /* errors of position [m] and rotation [rad], start index of p, steps in total, least distance [m] */
 
 typedef struct {
   const double *numbers, *position, *fixed;
-  double rotation[9];   /* by rows */
+  double rotation[9];   /* row by row */
   double weights[ROWS]; /* 1/m, 1/rad */
   double lower[N], upper[N];
   double close[2];
-  int frame, first, last; /* rows that are asked for */
+  int frame, first, last; /* range of the weighted rows */
   const double *const *obstacles;
-  const double *alpha, *apart; /* apart: null where distances are not kept */
-  double *work;                /* of the functions that measure them */
+  const double *alpha, *apart; /* apart: null without a required distance */
+  double *work;                /* of the distance functions */
   int used[N];            /* whether a coordinate moves the frame and may change */
 } Goal;
 
 typedef struct {
   double p[NP], error[ALL], miss[2], cost, least; /* least: distance [m] */
-  int near, which[KEPT + 1];                      /* rows of distances, behind the last that is asked for */
+  int near, which[KEPT + 1];                      /* rows of distances, from `last` on */
   Chain chain;
 } State;
 
-/* The vector that turns R into G, world axes [rad], of length at most pi. */
+/* Rotation vector from R to G in world axes [rad], of length at most pi. */
 static void turn_between(const double *G, const double *R, double *turn) {
   double E[9], sine, cosine, scale, size;
   int i, j, k;
@@ -82,7 +82,7 @@ static void turn_between(const double *G, const double *R, double *turn) {
 }
 
 #if DISTANCES
-/* Distances at p, with their derivatives where `J` is not null. */
+/* Distances at p, with their derivatives unless `J` is null. */
 static void distances(const Goal *g, const double *p, double *d, double *J) {
   const double *in[2 + OBSTACLES];
   double *out[2];
@@ -95,7 +95,7 @@ static void distances(const Goal *g, const double *p, double *d, double *J) {
   else ROBOT(clearance)(in, out, g->work + DISTANCES * (N + 1));
 }
 
-/* Rows of the distances that are too small. */
+/* Errors of the distances that are too small. */
 static void look_near(const Goal *g, State *s) {
   double *d = g->work;
   int r, i;
@@ -104,7 +104,7 @@ static void look_near(const Goal *g, State *s) {
   if (!g->apart) return;
   distances(g, s->p, d, 0);
   for (r = 0; r < DISTANCES; r++) {
-    if (d[r] != d[r]) d[r] = -ENDLESS; /* of a body that is none: never far enough */
+    if (d[r] != d[r]) d[r] = -ENDLESS; /* NaN counts as a collision */
     if (d[r] < s->least) s->least = d[r];
     if (d[r] >= g->apart[LEAST] + AIM || (s->near == KEPT && d[r] >= d[s->which[KEPT - 1]])) continue;
     if (s->near < KEPT) s->near++;
@@ -133,7 +133,7 @@ static int apart(const Goal *g, const State *s) { return !g->apart || s->least >
 #define apart(g, s) 1
 #endif
 
-/* Error and misses at the position of a state. */
+/* Weighted and plain errors at the position of a state. */
 static void look(const Goal *g, State *s) {
   int i;
   follow(g->numbers, s->p, g->frame, &s->chain);
@@ -157,7 +157,7 @@ static int reached(const Goal *g, const State *s) {
   return s->miss[0] <= g->close[0] && s->miss[1] <= g->close[1] && apart(g, s);
 }
 
-/* y of A y = b, for a symmetric positive A (its lower triangle, overwritten) of `size` rows. */
+/* Solves A y = b in place (y: b), for a positive definite A (lower triangle, overwritten) of `size` rows. */
 static void solve(double A[ALL][ALL], int size, double *y) {
   int i, j, k;
   for (j = 0; j < size; j++) {
@@ -181,8 +181,8 @@ static void solve(double A[ALL][ALL], int size, double *y) {
   }
 }
 
-/* The damped step d (N) from a state: least |J d - e|^2 + damping |d|^2 with p + d within the limits, by an active set that only
- * grows. J is ALL x N, its rows weighted. */
+/* Damped step d (N): minimises |J d - e|^2 + damping |d|^2 with p + d within the limits, by an active set that only grows. J: ALL x N,
+ * rows weighted. */
 static void step(const Goal *g, const State *s, const double *J, double damping, double *d) {
   const int first = g->first, size = g->last - first + s->near;
   double A[ALL][ALL], e[ALL], y[ALL], slope;
@@ -228,7 +228,7 @@ static void step(const Goal *g, const State *s, const double *J, double damping,
 #include "turned.h"
 #endif
 
-/* p moved along d, within the limits; what is not used stays as it is to the bit. */
+/* to = p + d, clamped to the limits; unused coordinates are copied exactly. */
 static void move(const Goal *g, const double *p, const double *d, double *to) {
   double value;
   int k;
@@ -244,7 +244,7 @@ static void move(const Goal *g, const double *p, const double *d, double *to) {
   }
 }
 
-/* Steps from s until the goal is reached (1), or until there is no getting nearer (0); s is where they end. */
+/* Steps from s, in place; 1: the goal is reached, 0: no further progress. */
 static int descend(const Goal *g, State *s, int most, int *made) {
   double frame[ROWS * N], J[ALL * N], d[N], damping = FIRST_DAMPING, before = s->cost;
   State tried;
@@ -275,10 +275,10 @@ static int descend(const Goal *g, State *s, int most, int *made) {
   return reached(g, s);
 }
 
-/* The fractional part of a number that is not negative. */
+/* Fractional part of a non-negative number. */
 static double part(double x) { return x - floor(x); }
 
-/* Start k: the given position, or of the next CANDIDATES poses of the sequence the nearest to the goal. */
+/* Start k: the given position (0), or the one nearest to the goal of the next CANDIDATES positions of the sequence. */
 static void start_at(const Goal *g, const double *p, int k, State *s) {
   State one;
   double low, high, middle;
@@ -306,12 +306,12 @@ static void start_at(const Goal *g, const double *p, int k, State *s) {
   }
 }
 
-/* Whether joints ended at a limit, as in most local minima; they begin again on the other side of their ranges. */
+/* Moves joints that ended at a limit, as in most local minima, across their range; returns whether there were any. */
 static int other_side(const Goal *g, State *s) {
   int j, any = 0;
   for (j = BASE; j < N; j++) {
     const int at = j + NP - N, up = s->p[at] <= g->lower[j], down = s->p[at] >= g->upper[j];
-    if (!g->used[j] || up == down) continue; /* both: it has no range */
+    if (!g->used[j] || up == down) continue; /* both: empty range */
     s->p[at] += (up ? ACROSS : -ACROSS) * (g->upper[j] - g->lower[j]);
     any = 1;
   }
@@ -319,7 +319,7 @@ static int other_side(const Goal *g, State *s) {
   return any;
 }
 
-/* Whole turns off hinges that have room for them, towards p; not where p is so many turns away that rounding would miss the goal. */
+/* Removes whole turns of hinges towards p within the limits, unless the rounding of so many turns would miss the goal. */
 static void unwind(const Goal *g, const double *p, State *s) {
   const State found = *s;
   int j;
@@ -354,7 +354,7 @@ static int is_rotation(const double *R) {
 
 static double option(const double *options, int k, double usual) { return options[k] > 0.0 ? options[k] : usual; }
 
-/* The goal of the arguments; 0 where they are none. */
+/* Reads the goal from the arguments; 0: invalid. */
 static int goal_of(const double *const *in, double *work, Goal *g) {
   const double *position = in[0], *rotation = in[1], *weights = in[2], *p = in[3], *fixed = in[4], *frame = in[5];
   const double *options = in[6], *alpha = in[7];
@@ -380,7 +380,7 @@ static int goal_of(const double *const *in, double *work, Goal *g) {
   g->last = weights[1] > 0.0 ? ROWS : 3;
   for (i = 0; i < 9; i++) g->rotation[i] = rotation[3 * (i % 3) + i / 3];
   most = weights[0] > weights[1] ? weights[0] : weights[1];
-  for (i = 0; i < ROWS; i++) g->weights[i] = weights[i / 3] / most; /* what counts is what they are beside each other */
+  for (i = 0; i < ROWS; i++) g->weights[i] = weights[i / 3] / most; /* only their ratio matters */
   g->close[0] = option(options, POSITION_CLOSE, CLOSE), g->close[1] = option(options, ROTATION_CLOSE, CLOSE);
   for (k = 0; k < N; k++) {
     g->lower[k] = g->numbers[12 * LINKS + k], g->upper[k] = g->numbers[12 * LINKS + N + k];
@@ -399,8 +399,8 @@ static int goal_of(const double *const *in, double *work, Goal *g) {
   return 1;
 }
 
-/* goal_position, goal_rotation, goal_weights, p0, fixed, frame, ik_options, alpha [, keep_apart, obstacles] -> p, ik_info. 0 where p reaches the goal; else
- * p is the nearest that was found, and ik_info says by how much it misses. */
+/* goal_position, goal_rotation, goal_weights, p0, fixed, frame, ik_options, alpha [, keep_apart, obstacles] -> p, ik_info. 0: p reaches
+ * the goal; otherwise p is the best position found, with its errors in ik_info. */
 int ROBOT(ik)(const double *const *in, double *const *out, double *work) {
   const double *p = in[3], *options = in[6];
   double *info = out[1];

@@ -1,10 +1,11 @@
-/* Ends of joints' ranges. Of end i: gap = side_slope * coordinate side_of + side_shift - side_sign * bound, which is entry side_entry of
+/* Joint limits. Of limit i: gap = side_slope * coordinate side_of + side_shift - side_sign * bound, which is entry side_entry of
  * alpha. */
 static double side_gap(const double *alpha, const double *pose, int i) {
   return side_slope[i] * pose[side_of[i]] + side_shift[i] - side_sign[i] * alpha[side_entry[i]];
 }
 
-/* By how much less a joint that starts outside is led in by the end of a step: 0, or below it what would be too quick. */
+/* A joint that starts outside its range is led in at a bounded rate: `lead` is what it may still be outside at the end of the step,
+ * 0 or negative. */
 static void side_leads(const double *p, const double *h, const double *alpha, double *lead) {
   int i;
   for (i = 0; i < SIDES; i++) {
@@ -13,7 +14,7 @@ static void side_leads(const double *p, const double *h, const double *alpha, do
   }
 }
 
-/* Whether a joint is outside by more than that leads in, or has no range. */
+/* Whether a joint starts outside by more than is corrected, or has an empty range. */
 static int side_outside(const double *p, const double *alpha) {
   int i, found = 0;
   for (i = 0; i < SIDES; i++) found |= side_gap(alpha, p, i) < -C_LIMIT_OUTSIDE;
@@ -23,10 +24,10 @@ static int side_outside(const double *p, const double *alpha) {
 
 static double side_slip(const Stage *s) { return s->alpha[LIMIT_SLIP] > s->least ? s->alpha[LIMIT_SLIP] : s->least; }
 
-/* The part of the rate at which a gap opens that is unknown in a stage: none of the pose's. */
+/* Rate at which a gap opens, as far as it is unknown in the stage: 0 in the pose stage. */
 static double side_rate(const Stage *s, const double *x, int i) { return s->end ? side_slope[i] * x[side_of[i]] : 0.0; }
 
-/* Impulses from which a stage starts that knows none: those of the gap at x, up to what half the load (or `most`) gives. */
+/* Impulses for a cold start: those of the gap at x, at most `most` of the load. */
 static void cold_sides(const Stage *s, const double *x, double most, double *impulse, const Work *w) {
   const double half = 0.5 * s->h[0], kappa = s->alpha[LIMIT_LOAD] * half * side_slip(s), top = most * half * s->alpha[LIMIT_LOAD];
   int i;
@@ -36,7 +37,7 @@ static void cold_sides(const Stage *s, const double *x, double most, double *imp
   }
 }
 
-/* Adds what limits do to the residual F; returns the square of their rows. */
+/* Adds the limits' impulses to the residual F; returns the squared norm of their rows. */
 static double add_sides(Stage *s, const double *x, double *impulse, double *F, Work *w) {
   const double inverse = 1.0 / s->h[0], slip = side_slip(s);
   const double scale = s->end ? 1.0 : inverse;
@@ -48,7 +49,7 @@ static double add_sides(Stage *s, const double *x, double *impulse, double *F, W
     double row, *X = w->cone + i, *G = X + SIDES, *rho = w->rho + i;
     const int j = side_of[i];
     if (rho[0] == 0.0) rho[0] = fabs(scale * w->slopes[j + N * j] / (slope * towards));
-    if (!s->sorted || s->far[i]) {
+    if (!s->classified || s->far[i]) {
       double found, by, opening;
       distant_side_kernel(&rate, &gap, s->h, s->alpha + LIMIT_LOAD, &slip, &found, &by, &opening, w->kernel);
       s->far[i] = !s->apart && opening > 0.0 && by <= C_CONE_FAR * rho[0];
@@ -58,7 +59,7 @@ static double add_sides(Stage *s, const double *x, double *impulse, double *F, W
         continue;
       }
       s->columns = 0;
-      s->nearer |= s->sorted;
+      s->approached |= s->classified;
     }
     side_kernel(impulse + i, &rate, &gap, rho, s->h, s->alpha + LIMIT_LOAD, &slip, &row, X, G, w->kernel);
     F[j] -= slope * impulse[i];
@@ -68,8 +69,8 @@ static double add_sides(Stage *s, const double *x, double *impulse, double *F, W
   return sum;
 }
 
-/* x and G of a limit where impulses and coordinates change by `full`; returns the square of its row. */
-static double side_ahead(const Stage *s, int i, const double *impulse, const double *full, const double *x, Work *w) {
+/* x and G of a limit after the change `full`; returns the square of its row. */
+static double predict_side(const Stage *s, int i, const double *impulse, const double *full, const double *x, Work *w) {
   const double slip = side_slip(s), change = side_slope[i] * full[side_of[i]], pushed = impulse[i] + full[BIG + i];
   const double gap = side_gap(s->alpha, s->end ? s->end : x, i) - w->lead[i] + (s->end ? 0.0 : change);
   const double rate = side_rate(s, x, i) + (s->end ? change : 0.0);
@@ -79,8 +80,8 @@ static double side_ahead(const Stage *s, int i, const double *impulse, const dou
   return row * row;
 }
 
-/* What limits add at a step's end to the slopes of both stages, times h, by what each of them solves for, and to K1; by the start,
- * where that is outside, to K0 and D. */
+/* Adds the limits' slopes at a step's end, times h, to both stages' slopes by their unknowns and to K1; for a start outside, also to K0
+ * and D. */
 static void side_slopes(const double *h, const double *alpha, const double *p_next, const double *pd_next, double *slope,
                         double *slope_rate, Work *w) {
   int i;
@@ -99,7 +100,7 @@ static void side_slopes(const double *h, const double *alpha, const double *p_ne
   }
 }
 
-/* What the impulses of limits add to the gradients by the parameters and h. */
+/* Adds the limits' part to the gradients by the parameters and h. */
 static void side_gradients(const double *h, const double *alpha, const double *p_next, const double *pd_next, const double *x,
                            const double *y, double *alpha_bar, double *h_bar, Work *w) {
   int i, stage;

@@ -1,5 +1,5 @@
-/* What kernels are written over: V, one double, or LANES of them side by side where a file defines that before it includes
- * this (in the vectors of gcc and clang). B(x) is one number for all. No lane sees its neighbours. */
+/* V, the number type of kernels: a double, or a gcc/clang vector of LANES doubles if LANES is defined before this is included. B(x) is
+ * a scalar in every lane. Lanes are independent. */
 #ifndef LANES_INCLUDED
 #define LANES_INCLUDED
 
@@ -41,7 +41,7 @@ typedef double V __attribute__((vector_size(8 * LANES), may_alias));
 typedef int64_t Bits __attribute__((vector_size(8 * LANES), may_alias));
 
 INLINE V B(double x) { return x - (V){0}; }
-/* Every bit of `mask` is set in lanes that take `yes`. */
+/* `yes` in lanes whose mask has all bits set, else `no`. */
 INLINE V chosen(Bits mask, V yes, V no) { return (V)(((Bits)yes & mask) | ((Bits)no & ~mask)); }
 INLINE V each_where(V x, V y) { return chosen(x != B(0.0), y, B(0.0)); }
 INLINE V each_equal(V x, V y) { return chosen(x == y, B(1.0), B(0.0)); }
@@ -83,7 +83,7 @@ EACH_OF_TWO(fmin)
 EACH_OF_TWO(hypot)
 EACH_OF_TWO(pow)
 
-/* The sine_cosine of sine_cosine.h in every lane, without its way out: a lane beyond C_LARGE_ANGLE [rad] is for its caller to find. */
+/* sine_cosine of every lane; invalid beyond C_LARGE_ANGLE [rad], which the caller must check. */
 INLINE void each_sine_cosine(V x, V *sine, V *cosine) {
   const double shift = 6755399441055744.0;
   const V t = x * QUARTERS_IN_ONE + shift, k = t - shift;
@@ -107,8 +107,8 @@ INLINE V largest(const V *x, int n) {
   return result;
 }
 
-/* `size` doubles of every lane's row, rows `stride` apart, into lanes; one lane into a row. A vector is made in registers: read from
- * memory into which its lanes were written one by one, it would wait until all of them had got there. */
+/* gather: `size` doubles of each lane's row, rows `stride` apart, to lanes. Vectors are built in registers: loading one right after
+ * scalar stores would stall on store forwarding. */
 INLINE void gather(const double *from, int stride, const long *row, int size, V *x) {
   const double *at[LANES];
   int j, k;
@@ -136,14 +136,14 @@ INLINE V *aligned(double *x) {
   return (V *)(void *)(x + ((unit - at % unit) % unit) / sizeof(double));
 }
 
-/* A mask as bits of a number, one a lane. */
+/* A mask as an integer, one bit per lane. */
 INLINE int bits_of(Bits mask) {
   int bits = 0, j;
   for (j = 0; j < LANES; j++) bits |= (int)(mask[j] & 1) << j;
   return bits;
 }
 
-/* What a function of many rows takes, `one` for those that cannot be side by side with others; it returns the number that failed. */
+/* Arguments of a function of many rows; `one`: the scalar function, for rows out of range. Returns the number that failed. */
 #define ARGUMENTS \
   ROBOT(function) one, const int *in_size, const double *const *in, const int *out_size, double *const *out, long rows, double *work
 

@@ -1,5 +1,5 @@
-/* Rows of LINE numbers, in vectors of four where the compiler has them: behind its unknowns and its right-hand side a row of a system
- * holds zeros. Short rows are gone through to the end, whose length the compiler knows. */
+/* Rows of LINE numbers, in vectors of four if the compiler has them, padded with zeros after the unknowns and the right-hand side.
+ * Short rows are processed with their padding: the compiler knows that length. */
 #include "sine_cosine.h" /* INLINE */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
@@ -8,12 +8,12 @@ typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
 #define FOUR_OF(x) (*(const Four *)(x))
 #endif
 
-/* Vectors that are summed at a time. */
+/* Number of vectors summed at a time. */
 enum { WIDTH = LINE <= 16 ? LINE / 4 : 2 };
 
 static int line_end(int size) { return LINE <= 16 ? LINE : (size + 7) & ~7; }
 
-/* y += f x, of so many numbers at least. */
+/* y += f x for at least `size` numbers. */
 INLINE void add_line(double *y, double f, const double *x, int size) {
   const int end = line_end(size);
   int j;
@@ -35,7 +35,7 @@ INLINE void scale_line(double *y, double f, int size) {
 #endif
 }
 
-/* y = the sum of `count` rows X, each by its f, which lie `stride` apart. */
+/* y = sum of f_k X_k over `count` rows X_k; the f_k are `stride` apart. */
 INLINE void sum_lines(double *y, const double *f, int stride, const double *X, int count, int size) {
   const int end = line_end(size);
   int j, k;
@@ -59,7 +59,7 @@ INLINE void sum_lines(double *y, const double *f, int stride, const double *X, i
 #endif
 }
 
-/* Product of rows, in four sums. */
+/* Inner product in four partial sums. */
 INLINE double inner_line(const double *x, const double *y, int size) {
   const int end = line_end(size);
   int j;

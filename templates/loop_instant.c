@@ -1,5 +1,5 @@
-/* Derivatives of what closed loops make of the dynamics at an instant. A system r(z, y) = 0 is linear in z, and o(z, y) is asked for, with
- * y = (p, pd, u or pdd). loop_instant_model.h says what a robot has. */
+/* Derivatives of the dynamics of closed loops at an instant: of outputs o(z, y) with r(z, y) = 0, which is linear in z, and
+ * y = (p, pd, u or pdd). loop_instant_model.h describes the robot. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -9,15 +9,15 @@
 #include "dense.h"
 
 typedef struct {
-  double z[MOST_SIZE], K[MOST_SIZE * MOST_SIZE], r[MOST_SIZE]; /* r by z; where z is zero r, then multipliers */
-  double R[MOST_SIZE * COLUMNS];                               /* r by y or alpha, then that of z */
+  double z[MOST_SIZE], K[MOST_SIZE * MOST_SIZE], r[MOST_SIZE]; /* K: r by z; r at z = 0, then multipliers */
+  double R[MOST_SIZE * COLUMNS];                               /* derivative of r by y or alpha, then that of z */
   double o[MOST_OUT], by_z[MOST_OUT * MOST_SIZE], by_y[MOST_OUT * COLUMNS], bar[MOST_OUT];
   double kernel[KERNEL_WORK];
-} Work; /* that of the function itself lies behind */
+} Work; /* followed by the function's own work */
 
 typedef struct {
-  int size, outputs;      /* unknowns; arguments that o is made of */
-  const int *start;       /* where each of them starts in o, and its end */
+  int size, outputs;      /* number of unknowns; of outputs */
+  const int *start;       /* start of each output in o, and the end of the last */
   int diverged;           /* status */
   int (*itself)(const double *const *in, double *const *out, double *work);
   void (*system)(const double *, const double *, const double *, const double *alpha, const double *z, double *K, double *r,
@@ -39,7 +39,7 @@ static void add_product(const double *a, const double *b, int rows, int shared, 
   }
 }
 
-/* The values by the function itself, then z, and the system there. */
+/* Values by the function itself; then the system and its solution z. */
 static int at(const System *s, const double *const *in, double *const *values, Work *w) {
   int k, i, status = s->itself(in, values, (double *)(void *)(w + 1));
   if (status != 0) return status;
@@ -56,14 +56,14 @@ static int at(const System *s, const double *const *in, double *const *values, W
   return 0;
 }
 
-/* y := o_y - o_z K^-1 R for so many columns, in the place of o_y. */
+/* o_y - o_z K^-1 R in the place of o_y, for `columns` columns. */
 static int respond(const System *s, int columns, Work *w) {
   if (solve_dense(w->K, w->R, s->size, columns) != 0) return STATUS_LOOPS_SINGULAR;
   add_product(w->by_z, w->R, s->start[s->outputs], s->size, columns, -1.0, w->by_y);
   return 0;
 }
 
-/* Columns of one output, from the first of `columns` on; zeros where there is no result. */
+/* Copies the rows of one output from `columns` columns, first `first`; zeros if the status is not 0. */
 static void give(const System *s, int output, int first, int columns, int status, const Work *w, double *to) {
   const int rows = s->start[output + 1] - s->start[output];
   int j;

@@ -1,4 +1,4 @@
-/* What is asked about closed loops at an instant. */
+/* Functions of an instant for closed loops. */
 #include "close_loops.h"
 
 HIDDEN int STEP(close_rates)(const double *const *in, double *const *out, double *work) {
@@ -6,7 +6,7 @@ HIDDEN int STEP(close_rates)(const double *const *in, double *const *out, double
   double *u = w->gradient;
   int status;
   memcpy(out[0], in[1], N * sizeof(double));
-  if (!told(in[0], in[2], w)) return 10;
+  if (!regular(in[0], in[2], w)) return 10;
   memset(u, 0, N * sizeof(double));
   instant_kernel(in[0], in[1], u, in[2], w->trial, w->back, w->A, w->WF, w->kernel);
   memset(w->L, 0, ROWS * sizeof(double));
@@ -16,12 +16,12 @@ HIDDEN int STEP(close_rates)(const double *const *in, double *const *out, double
 }
 
 #if !CONTACTS
-/* Accelerations and the loops' forces at an instant. */
+/* Accelerations and loop forces at an instant. */
 static int accelerate(const double *const *in, double *pdd, double *force, Work *w) {
   int j, status;
   memset(pdd, 0, N * sizeof(double));
   memset(force, 0, ROWS * sizeof(double));
-  if (!told(in[0], in[3], w)) return 10;
+  if (!regular(in[0], in[3], w)) return 10;
   instant_kernel(in[0], in[1], in[2], in[3], pdd, w->back, w->A, w->WF, w->kernel);
   for (j = 0; j < ROWS; j++) force[j] = -w->WF[j];
   status = border(w->A, w->back, pdd, force, w);
@@ -44,8 +44,8 @@ HIDDEN int STEP(loop_force)(const double *const *in, double *const *out, double 
 }
 #endif
 
-/* torque = motors' u + A^T force + what is left: motors at joints that have one. As many as the mobility, or more: nothing is left,
- * and u is the least; fewer: what is left is the least. */
+/* Splits torque = u + A^T force + left, with u at motorised joints. With at least as many motors as the mobility, left = 0 and |u| is
+ * least; with fewer, |left| is least. */
 static int share(const double *torque, const double *A, double *u, double *force, double *left, Work *w) {
   const int ample = MOTORS >= N - ROWS + SPARE, n = ample ? N : PASSIVE, size = n + ROWS;
   double *K = w->dense, *rhs = w->rhs;
@@ -73,7 +73,7 @@ HIDDEN int STEP(inverse_dynamics)(const double *const *in, double *const *out, d
   double *torque = w->gradient, *offset = w->direction;
   int j, status;
   for (j = 0; j < 3; j++) memset(out[j], 0, (j == 1 ? ROWS : N) * sizeof(double));
-  if (!told(in[0], in[3], w)) return 10;
+  if (!regular(in[0], in[3], w)) return 10;
   held_kernel(in[0], in[1], in[2], in[3], torque, w->A, offset, w->kernel);
   status = share(torque, w->A, out[0], out[1], out[2], w);
   for (j = 0; j < N; j++) out[0][j] += motor[j] ? offset[j] : 0.0;

@@ -1,10 +1,9 @@
-/* Rows that say something: those of which the place in all rows is `looked`, and of these the kept ones; others are zero whatever moves.
- * A step is no motion where one of them is open at its end, or opens. */
+/* `looked`: indices of the loop rows that are not identically zero. A step is refuted if one of them is open at its end, or opens. */
 static int opens(double rate, int row, double most) {
   return !(fabs(rate) <= (SLACK ? C_PARTED_RATE * (1.0 + most) + slack[row] * most : C_PARTED_RATE * (1.0 + most)));
 }
 
-/* Of `gap` of all rows, and the gradients of the kept ones (A) and of all others in their order (or of all, where A is 0). */
+/* gap: of all rows. A: Jacobian of the independent rows, `others`: of the remaining ones; if A is 0, `others` is that of all rows. */
 static int refuted_loops(const double *gap, const double *A, const double *others, const double *pd_next) {
   const double most = largest(pd_next, N);
   int i, j, k;
@@ -25,10 +24,9 @@ static int refuted_loops(const double *gap, const double *A, const double *other
 }
 
 #if !SIDED
-/* Whether the rows have given energy. They do no work, but along the chord of a step they do some, which falls with its third power;
- * where they turn the momentum far in one step it may be anything. Twice the energies: momentum and rates of both ends, and what acts
- * along the way. A tree is off by a quarter of its squared turns, as a chord is across its tangent; torques by what their half kicks
- * are off the chord. */
+/* Whether the rows added energy. Ideal constraints do no work, but along the chord of a step they do, of third order in h; unbounded
+ * if they turn the momentum far in one step. Computed is twice the balance of kinetic energy at both ends and work of the forces.
+ * Tolerated is a quarter of the squared turns (a chord is off its tangent) and the difference between half kicks and chord. */
 static int given_energy(const double *h, const double *p, const double *pd, const double *p_next, const double *pd_next,
                         const Work *w) {
   const double *momentum = w->momentum, *terms = w->terms, *first = w->force, *last = first + N;
@@ -48,9 +46,9 @@ static int given_energy(const double *h, const double *p, const double *pd, cons
                                         C_PARTED_RATE * (1.0 + fast) * left);
 }
 
-/* Whether the pose moved as the rates at both ends allow: a turn is off their mean by no more than one body's is, whose end is found by
- * sin(turn) = h rate; every other root of the equations is further off. Energy gained by rows is the product of what the pose is off
- * that mean and of the change of momenta, so it is looked at only where the pose is off. A kick brings energy of its own. */
+/* Whether the change of pose disagrees with the rates at both ends. For one body sin(turn) = h rate; a turn that differs more from the
+ * mean rate belongs to another root. Rows gain energy in proportion to that difference times the change of momenta, so energy is
+ * checked only if the pose differs, and not after a kick, which adds energy itself. */
 static int refuted_turns(const double *h, const double *p, const double *pd, const double *kick, const double *p_next,
                          const double *pd_next, const Work *w) {
   const double half = 0.5 * h[0];

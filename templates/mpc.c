@@ -1,8 +1,8 @@
-/* Model predictive control by sequential quadratic programs over the emitted step: linearise, solve, step. mpc_model.h says what a
- * robot has.
+/* Model predictive control by sequential quadratic programming over the emitted step: linearise, solve, line search. mpc_model.h
+ * describes the robot.
  *
- * Every loop is bounded by the options, so a call has a longest time; the caller owns the clock: a call with one program
- * at a time, its plan given back as guess, can be stopped between any two. */
+ * The options bound every loop and so the time of a call. To stop at any time, call with one program at a time and pass the plan
+ * back as the guess. */
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
@@ -20,22 +20,22 @@
 #endif
 
 enum {
-  NP = N + FLOATING,        /* numbers of a position: of a base that floats place and quaternion; joints */
-  BASE = FLOATING ? 6 : 0,  /* rates of such a base: velocity and angular velocity */
-  XP = NP + N,              /* what a step gives: position, rates */
+  NP = N + FLOATING,        /* size of a position: floating base's position and quaternion; joints */
+  BASE = FLOATING ? 6 : 0,  /* rates of the base: velocity, angular velocity */
+  XP = NP + N,              /* output of a step: position, rates */
   X = 2 * N,                /* a state: coordinates of a position (mpc_coordinates.h), rates */
-  Z = 3 * N,                /* a state and the torque before it */
-  SOFT = 4 * N,             /* inequalities of a stage: torque and its change; from here on state bounds, softened; */
-  SLACK = 8 * N,            /* from here on the slacks of those, not negative */
+  Z = 3 * N,                /* a state and the previous torque */
+  SOFT = 4 * N,             /* inequalities of a stage: torque and its change; then, from SOFT, softened state bounds; */
+  SLACK = 8 * N,            /* then the signs of their slacks */
   PAIRS = 12 * N,
-  ROWS = 4 * WIDTH,         /* of a product, at once */
+  ROWS = 4 * WIDTH,         /* of a block in products */
   LX = (X + 3) / 4 * 4,     /* lengths of padded columns */
   LN = (N + 3) / 4 * 4,
   LZ = (Z + 3) / 4 * 4,
-  ACTIVE = MOST_ACTIVE,     /* rows that may act at once without a barrier; a multiple of four */
-  SIDE_BY_SIDE = 8,         /* steps of stages at once */
+  ACTIVE = MOST_ACTIVE,     /* size of the working set (mpc_active.h); a multiple of four */
+  SIDE_BY_SIDE = 8,         /* steps per call of `map` */
   STAGE_BLOCKS = 6 * N * N,
-  NEAR = DISTANCES < MOST_NEAR ? DISTANCES : MOST_NEAR /* rows of distances in a stage: of the least ones */
+  NEAR = DISTANCES < MOST_NEAR ? DISTANCES : MOST_NEAR /* rows of distances in a stage */
 };
 
 enum { START, MOST, MOST_PROGRAM, GAP, STEP, SOFT_POSITION, SOFT_RATE }; /* options */
@@ -47,22 +47,22 @@ enum { COST, DEFECT, CHANGE, ITERATIONS, PROGRAM_ITERATIONS, VIOLATION, LAST_GAP
 #include "mpc_qp.h"
 #include "mpc_coordinates.h"
 
-typedef struct { /* of a call; its stages lie behind */
+typedef struct { /* of a call; followed by its stages */
   Scratch scratch;
-  double ends[SIDE_BY_SIDE * XP], blocks[SIDE_BY_SIDE * STAGE_BLOCKS]; /* of steps: what they give, its Jacobian */
+  double ends[SIDE_BY_SIDE * XP], blocks[SIDE_BY_SIDE * STAGE_BLOCKS]; /* outputs of steps, their Jacobians */
   double tip_rotation[9], tip_jacobian[6 * N], spring[N];
-  double p[NP], pd[N], zeros[NP], moved[NP], loop_force[NP], unbalanced[NP]; /* where loops are closed: the state as they allow it */
+  double p[NP], pd[N], zeros[NP], moved[NP], loop_force[NP], unbalanced[NP]; /* closed loops: the projected state */
 #if DISTANCES
-  double distances[DISTANCES], slopes[DISTANCES * N], first[DISTANCES]; /* first: of the start */
-  double least, missed; /* of the nodes of the last merit */
+  double distances[DISTANCES], slopes[DISTANCES * N], first[DISTANCES]; /* first: at the start */
+  double least, missed; /* over the nodes, of the last merit */
 #endif
-  double R[N], S[N]; /* weights of torques, none of a joint without motor */
+  double R[N], S[N]; /* weights of torques and their changes; 0 without a motor */
   double kernel[KERNEL_WORK];
 } Work;
 
 #include "mpc_linearise.h"
 
-/* The largest multiplier of the dynamics at the program's solution: what a defect costs. */
+/* The largest multiplier of the dynamics at the program's solution: the price of a defect. */
 static double price(Problem *o) {
   double *y = o->scratch->y, *q = o->scratch->q, most = 0.0;
   int k, i;
@@ -84,12 +84,12 @@ static double price(Problem *o) {
   return most;
 }
 
-/* Torque i of the share `step` of the way from the base to the program's solution. */
+/* Torque i after `step` of the step from the base (u_new) to the program's solution (u). */
 static double torque_on_way(const Stage *s, int i, double step) {
   return motor[i] ? s->u_new[i] + step * (s->u[i] - s->u_new[i]) : 0.0;
 }
 
-/* Moves the iterate `step` of the way from the base (x_new, u_new) to the program's solution. */
+/* Sets the iterate to base + step (solution - base); base: (x_new, u_new), solution: (x, u). */
 static void move(const Call *a, const Problem *o, double step) {
   int k, i;
   for (k = 0; k < o->count; k++) {
@@ -115,8 +115,8 @@ static void keep_base(const Call *a, Problem *o) {
   }
 }
 
-/* The same as `move` of the torques alone, states as the steps make them from the start; 0 where a step fails. Where something stops
- * within a step a program sees one side of the stop alone, and the straight way soon raises the defects. */
+/* `move` for the torques alone, with the states of a rollout (single shooting); 0 if a step fails. If a stop is hit within a step, the
+ * linearisation holds on one side only, and with `move` the defects soon grow. */
 static int roll(const Call *a, const Problem *o, double step) {
   int k, i;
   for (k = 0; k < o->count; k++) {
@@ -126,8 +126,8 @@ static int roll(const Call *a, const Problem *o, double step) {
   return 1;
 }
 
-/* Takes the program's solution, or as much of the way as lowers the merit; *step is the share. 0: none does; 2: there is
- * nothing to gain any more. */
+/* Line search on the merit along the program's solution; *step: the step size. 0: no decrease; 2: converged, the predicted decrease is
+ * below the tolerance. */
 static int advance(const Call *a, Problem *o, double *step) {
   const double weight = C_MPC_PRICE * price(o) + C_MPC_FLOOR;
   const double goal = objective(o, 0, 1) + o->constant;
@@ -155,7 +155,7 @@ static int advance(const Call *a, Problem *o, double *step) {
   return 0;
 }
 
-/* Torques within their bounds. */
+/* Clamps the torques to their bounds. */
 static void bound_torques(const Call *a, const Problem *o) {
   int k, i;
   for (k = 0; k < o->count; k++)
@@ -165,7 +165,7 @@ static void bound_torques(const Call *a, const Problem *o) {
     }
 }
 
-/* The first guess: as given, one step on, or resting at the measured pose under the torque that holds it. */
+/* First guess. start 0: the given plan, 1: shifted by one step, 2: at rest in the measured pose with the holding torque. */
 static void begin(const Call *a, const Problem *o, int start, const double *P, const double *PD, const double *U) {
   const int on = start == 1;
   const size_t size = N * sizeof(double), pose = NP * sizeof(double);
@@ -195,7 +195,7 @@ static void begin(const Call *a, const Problem *o, int start, const double *P, c
   for (k = 1; k <= o->count; k++) close_node(a, a->P + (ptrdiff_t)k * NP, a->PD + (ptrdiff_t)k * N);
 }
 
-/* Bounds as right sides of the inequalities; 0 where they contradict each other. */
+/* Right-hand sides of the inequalities; 0 if bounds contradict each other. */
 static int bounds(const Call *a, Problem *o) {
   const double *low = a->bounds, *high = low + N, *change = high + N, *p_low = change + N, *p_high = p_low + N;
   const double *rate = p_high + N;
@@ -219,7 +219,7 @@ static int bounds(const Call *a, Problem *o) {
   return o->soft[0] > 0.0 && o->soft[N] > 0.0;
 }
 
-/* Outputs of a call without a plan: the measured state held, the torque before within its bounds. */
+/* Outputs of a call without a plan: the measured pose, zero rates, the previous torque clamped to its bounds. */
 static int refuse(const Call *a, int count, int status) {
   int k, i;
   for (k = 0; k <= count; k++) {
@@ -234,8 +234,8 @@ static int refuse(const Call *a, int count, int status) {
   return status;
 }
 
-/* Whether inputs are finite, bounds do not contradict each other, weights are not negative and base quaternions have unit length;
- * bounds and weights of the problem. */
+/* Sets bounds and weights of the problem; 0 unless inputs are finite, bounds consistent, weights not negative and base quaternions of
+ * unit length. */
 static int usable(const Call *a, Problem *o) {
   const size_t nodes = (size_t)o->count + 1;
   size_t k;
@@ -260,7 +260,7 @@ static int usable(const Call *a, Problem *o) {
   return 1;
 }
 
-/* The largest change of a torque by the program's solution, as part of 1 + |torque|. */
+/* The largest change of a torque by the program's solution, relative to 1 + |torque|. */
 static double largest_change(const Call *a, const Problem *o) {
   double change = 0.0;
   int k, i;
@@ -272,7 +272,7 @@ static double largest_change(const Call *a, const Problem *o) {
   return change;
 }
 
-/* What bounds of states are broken by, at most. */
+/* The largest violation of a state bound. */
 static double violation(const Call *a, const Problem *o) {
   double most = 0.0, x[X];
   int k, i;
@@ -286,7 +286,7 @@ static double violation(const Call *a, const Problem *o) {
   return most;
 }
 
-/* Sequential programs from the guess on, told in info; a status. */
+/* Sequential quadratic programming from the guess; writes info, returns a status. */
 static int plan(Call *a, Problem *o, const double *const *in) {
   double gap = 0.0, defect, step = 1.0, change = 0.0;
   const size_t nodes = (size_t)o->count + 1;
@@ -367,7 +367,7 @@ int ON_PATH(mpc)(int steps, const double *const *in, double *const *out, double 
 int ROBOT(mpc_work_size)(int steps) {
   const int head = (int)(sizeof(Work) / sizeof(double)), each = (int)(sizeof(Stage) / sizeof(double));
   if (steps < 0) steps = 0;
-  if (steps > (INT_MAX - head) / each) return -1; /* more than an int counts */
+  if (steps > (INT_MAX - head) / each) return -1; /* overflow of int */
   return head + steps * each;
 }
 #endif

@@ -1,18 +1,18 @@
-/* The program of mpc_qp.h where few of its inequalities act: their multipliers, from its dual, without a barrier.
+/* Dual active-set method for the program of mpc_qp.h, used if few of its inequalities are active; no barrier.
  *
- * A multiplier m is a slope m g of the stages. What the backward recursion of `solve_stages` makes of g, N numbers a stage, is its
- * column f, and row i's side changes by -f_i.f_j for a unit of multiplier j. So the multipliers
+ * A row with gradient g and multiplier m adds m g to the gradient of the cost. The backward recursion of `solve_stages` turns g into the
+ * row's column f (N numbers a stage), and a unit of multiplier j changes row i by -f_i.f_j. So the multipliers
  *
- *   minimise  1/2 m'H m - v'm,  0 <= m <= what a unit of violation costs,  H = F'F,  v: violations without them.
+ *   minimise  1/2 m'H m - v'm,  0 <= m <= price of a unit of violation,  H = F'F,  v: violations with m = 0.
  *
- * Rows join as a solution violates them, first those that the guess touches; where they are many those leave that do not act. Sets
- * are exchanged by blocks, and one at a time where that does not lead on (Judice and Pires 1994). */
+ * The working set starts with the rows active at the guess and grows by violated ones; inactive rows are dropped when it gets full.
+ * Block pivoting, with single pivots if that stalls (Judice and Pires 1994). */
 
-enum { LOWEST, BETWEEN, HIGHEST }; /* where a multiplier is */
+enum { LOWEST, BETWEEN, HIGHEST }; /* multiplier: 0, free, at its upper bound */
 
 static double *column(Stage *s, int j) { return s->F + LN * j; }
 
-/* Adds `factor` times row `kind` of the stage to its slopes. */
+/* Adds `factor` times the gradient of row `kind` to the stage's linear cost. */
 static void add_slope(Stage *s, int kind, double factor) {
   int i;
   if (kind < N) s->bu[kind] += factor;
@@ -35,7 +35,7 @@ static void no_slopes(Problem *o) {
   }
 }
 
-/* Columns of the rows from `from` on, whose stages descend, and their part of H. */
+/* Columns f and part of H of the rows from `from` on, which are sorted by descending stage. */
 static void columns(Problem *o, int from) {
   Active *w = &o->scratch->active;
   const int count = w->count;
@@ -70,7 +70,7 @@ static void columns(Problem *o, int from) {
         if (j >= first && w->kind[j] >= 2 * N && w->kind[j] < SOFT) to[X + w->kind[j] % N] -= w->kind[j] < 3 * N ? 1.0 : -1.0;
       }
     }
-    for (j = 0; j < reached; j++) { /* rows of before that end earlier have nothing here */
+    for (j = 0; j < reached; j++) { /* columns of earlier stages are zero here */
       const double *f = column(s, j);
       const int none = j < from && w->stage[j] < k;
       for (i = 0; i < N; i++) w->G[j + ACTIVE * i] = none ? 0.0 : f[i];
@@ -81,7 +81,7 @@ static void columns(Problem *o, int from) {
     for (i = 0; i < j; i++) w->H[j + ACTIVE * i] = w->H[i + ACTIVE * j];
 }
 
-/* Rows that do not act leave. */
+/* Drops inactive rows from the working set. */
 static void leave(Problem *o) {
   Active *w = &o->scratch->active;
   int at[ACTIVE], count = 0, i, j, k;
@@ -98,7 +98,7 @@ static void leave(Problem *o) {
   w->count = count;
 }
 
-/* Multipliers of the rows that are BETWEEN, the others being where they are; 0 where rows contradict each other. */
+/* Solves for the free multipliers (BETWEEN), the others being at a bound; 0: the rows are dependent. */
 static int between(Active *w) {
   int at[ACTIVE], m = 0, i, j, k;
   double *L = w->L, *x = w->y;
@@ -130,7 +130,7 @@ static int between(Active *w) {
   return 1;
 }
 
-/* Where row i's multiplier belongs. */
+/* The state that row i's multiplier should have. */
 static int belongs(const Active *w, int i) {
   const double *row = w->H + ACTIVE * i;
   double left = w->violated[i];
@@ -141,7 +141,7 @@ static int belongs(const Active *w, int i) {
   return left < -0.5 * w->missed[i] ? BETWEEN : HIGHEST;
 }
 
-/* The multipliers; 0 where they are not found. */
+/* Solves the dual program; 0: no convergence. */
 static int multipliers(Active *w) {
   int least = ACTIVE + 1, chances = 3, pass, i;
   for (pass = 0; pass < C_MPC_EXCHANGES; pass++) {
@@ -159,12 +159,12 @@ static int multipliers(Active *w) {
   return 0;
 }
 
-/* What is still good for a row's side, beyond its bound. */
+/* Tolerance of a row's violation. */
 static double missed(const Problem *o, int kind) {
   return C_MPC_MISSED * (kind < SLACK ? scale_of(o, kind) / C_MPC_INSIDE : 1.0);
 }
 
-/* Adds row `kind` of stage k, violated by `violated` without any multiplier; 0 where there is no place. */
+/* Adds row `kind` of stage k, violated by `violated` with m = 0; 0: the working set is full. */
 static int add_row(Problem *o, int k, int kind, double violated) {
   Active *w = &o->scratch->active;
   const int j = w->count;
@@ -177,7 +177,7 @@ static int add_row(Problem *o, int k, int kind, double violated) {
   return 1;
 }
 
-/* By how much x_new, u_new violate the bounds of every stage, into its t_new. */
+/* Violations of every stage's bounds by x_new, u_new, to its t_new. */
 static void violations(Problem *o) {
   double side[SLACK];
   int k, i;
@@ -188,7 +188,7 @@ static void violations(Problem *o) {
   }
 }
 
-/* The index of stage k's row `kind` among the first `count` rows; -1 where it is not there. */
+/* The index of stage k's row `kind` among the first `count` rows; -1: none. */
 static int at_row(const Active *w, int count, int k, int kind) {
   int j;
   for (j = 0; j < count; j++)
@@ -196,8 +196,8 @@ static int at_row(const Active *w, int count, int k, int kind) {
   return -1;
 }
 
-/* Whether stage k's row `kind` should join because the same row is violated shortly before: at one of the acts[kind] / share stages
- * before k, acts[kind] being how many stages it acts at now. */
+/* Whether to add stage k's row `kind` because the same row is violated at one of the acts[kind] / share stages before k, where acts[kind]
+ * is the number of stages at which it is active. */
 static int spreads(const Problem *o, const int *acts, int share, int k, int kind) {
   int back;
   for (back = 1; back <= acts[kind] / share && back <= k; back++)
@@ -205,7 +205,7 @@ static int spreads(const Problem *o, const int *acts, int share, int k, int kind
   return 0;
 }
 
-/* The least `share` of `spreads` for which all rows that join find a place. */
+/* The least `share` of `spreads` for which all added rows fit into the working set. */
 static int share_of(const Problem *o, const int *acts) {
   int share, k, i;
   for (share = 1; share < ACTIVE; share *= 2) {
@@ -218,9 +218,9 @@ static int share_of(const Problem *o, const int *acts) {
   return share;
 }
 
-/* Rows that x_new, u_new violate, of a stage's distances the worst, or with `guess` those that x, u touch, join the others; -1 where
- * they are too many, or where one that is there already misses; else how many joined. A bound that acts at more stages from round to
- * round would take a round a stage; so rows of the following stages join before they are violated, twice as many each round. */
+/* Adds the rows that x_new, u_new violate (only the worst distance of a stage) or, with `guess`, those active at x, u. Returns their
+ * number, or -1 if they are too many or a row of the working set is still violated. A bound that becomes active at stage after stage
+ * would need a round for each; so rows of following stages are added before they are violated, twice as many each round. */
 static int join(Problem *o, int guess) {
   const Active *w = &o->scratch->active;
   const int before = w->count;
@@ -259,7 +259,7 @@ static int join(Problem *o, int guess) {
   return w->count - before;
 }
 
-/* The solution and its multipliers, into the stages. */
+/* Copies the solution and its multipliers to the stages. */
 static void take(Problem *o) {
   const Active *w = &o->scratch->active;
   int k, j;
@@ -276,7 +276,7 @@ static void take(Problem *o) {
   }
 }
 
-/* Solves the program after `unbounded`; how many rounds it took, 0 where it is left to the barrier. */
+/* Solves the program after `unbounded`; returns the number of rounds, 0: failed, use the interior point method. */
 static int few(Problem *o, int most) {
   Active *w = &o->scratch->active;
   int round, i, j;

@@ -1,4 +1,4 @@
-/* Products for R vectors of rows, R from 1 to 4; mpc_products.h includes this once for each. */
+/* Matrix products for R vectors of rows; mpc_products.h includes this for R = 1 to 4. */
 
 /* C = X Y for X of R WIDTH rows and k columns, Y of k rows and n columns, two columns of C at a time. */
 static void JOINED(block, R)(int n, int k, const double *x, int ldx, const double *y, int ldy, double *C, int ldc) {
@@ -28,7 +28,7 @@ static void JOINED(block, R)(int n, int k, const double *x, int ldx, const doubl
   }
 }
 
-/* y += X v for X of R WIDTH rows and k columns; with `apart` the product is summed first. */
+/* y += X v for X of R WIDTH rows and k columns; with `apart` the product is summed before it is added. */
 static void JOINED(column, R)(int k, const double *x, int ldx, const double *v, double *y, int apart) {
   Part *to = (Part *)(void *)y, a0 = {0}, a1 = {0}, a2 = {0}, a3 = {0};
   int l;

@@ -1,9 +1,9 @@
-/* Rows of mpc_rows.h from distances of the iterate, and what is said of a plan's. */
+/* Distances of the iterate: rows of mpc_rows.h, merit, and the distance reported for the plan. */
 
 #if DISTANCES
-#define MISSED 1e-3 /* m: what a plan may be nearer than a hard row asks: the curvature that one program does not see */
+#define MISSED 1e-3 /* m: tolerated violation of a hard row, due to curvature, which the linearised row neglects */
 
-/* All distances at a position, with derivatives (DISTANCES x N) where `J` is not null; 0 where one is no number. */
+/* All distances at a position, with derivatives J (DISTANCES x N) unless null; 0 if one is not finite. */
 static int distances(const Call *a, const double *p, double *d, double *J) {
   const double *in[2 + OBSTACLES];
   double *out[2];
@@ -16,14 +16,14 @@ static int distances(const Call *a, const double *p, double *d, double *J) {
   return all_finite(d, DISTANCES);
 }
 
-/* Rows of the stage that ends in node k + 1, about its iterate s->x; 0 where a distance is no number. */
+/* Rows of the stage that ends in node k + 1, linearised at its iterate s->x; 0 if a distance is not finite. */
 static int near_rows(const Call *a, Problem *o, int k) {
   Stage *s = &o->stage[k];
   double *d = a->w->distances, *J = a->w->slopes;
   int which[NEAR], count = 0, r, i;
   if (!o->near) return 1;
   if (!distances(a, a->P + (ptrdiff_t)(k + 1) * NP, d, J)) return 0;
-  for (r = 0; r < DISTANCES; r++) { /* sorted by distance, the NEAR least are kept */
+  for (r = 0; r < DISTANCES; r++) { /* the NEAR least distances, sorted */
     if (count == NEAR && !(d[r] < d[which[NEAR - 1]])) continue;
     if (count < NEAR) count++;
     for (i = count - 1; i > 0 && d[r] < d[which[i - 1]]; i--) which[i] = which[i - 1];
@@ -36,9 +36,9 @@ static int near_rows(const Call *a, Problem *o, int k) {
   return 1;
 }
 
-/* What the iterate costs by being too near in node k, from node 1 on; -1 where a distance is no number. Of these nodes the work keeps
- * the least distance, and by how much a hard row is missed: it asks for no distance less than `least`, or, where it is less at the
- * start, than it is there. */
+/* Penalty of the iterate's node k for distances below the required one; -1 if one is not finite. Call with k = 1 first: w keeps the least
+ * distance and the largest violation of a hard row over the nodes. A hard row requires apart[LEAST], or the distance at the start if
+ * that is less. */
 static double near_merit(const Call *a, const Problem *o, int k) {
   Work *w = a->w;
   double sum = 0.0, missed;
@@ -59,7 +59,7 @@ static double near_merit(const Call *a, const Problem *o, int k) {
   return sum;
 }
 
-/* Takes what is asked of distances, in[0], and the obstacles; 0 where that is no number. With a price of 0 there are no rows. */
+/* Reads keep_apart (in[0]) and the obstacles; 0 if one is not finite. With a price of 0 there are no rows. */
 static int near_begin(Call *a, Problem *o, const double *const *in) {
   int i;
   o->apart = in[0];
@@ -71,7 +71,7 @@ static int near_begin(Call *a, Problem *o, const double *const *in) {
   return !o->near || distances(a, a->p, a->w->first, 0);
 }
 
-/* Tells the least distance of the iterate, whose merit was the last; whether every hard row is held. */
+/* Writes the least distance of the last merit's iterate to info; returns whether every hard row is satisfied. */
 static int near_held(const Call *a, const Problem *o) {
   a->info[LEAST_DISTANCE] = a->w->least;
   return !(o->near && o->apart[HARD] > 0.0 && a->w->missed > MISSED);

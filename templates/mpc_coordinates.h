@@ -1,10 +1,10 @@
-/* Coordinates of mpc.c: of a base that floats, its turn counted from a node's own quaternion; else positions as they are. */
+/* Coordinates of mpc.c: positions, with a floating base's orientation as a rotation relative to the node's own quaternion. */
 
 static int unit(const double *q) {
   return fabs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1.0) <= C_UNIT;
 }
 
-/* Coordinates (X) of a node's state, whose own turn is zero. */
+/* Coordinates (X) of a node's state; the relative rotation is zero. */
 static void coordinates(const double *p, const double *pd, double *x) {
   int i;
   for (i = 0; i < BASE / 2; i++) x[i] = p[i], x[3 + i] = 0.0;
@@ -14,7 +14,7 @@ static void coordinates(const double *p, const double *pd, double *x) {
 
 #include "turned.h"
 
-/* 2 vec(r) with r = p q^-1, whose scalar part, not negative, comes back. */
+/* turn = 2 vec(r) with r = p q^-1 and scalar part r0 >= 0, which is returned. */
 static double turn_between(const double *q, const double *p, double *turn) {
   const double r0 = p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3], sign = r0 < 0.0 ? -1.0 : 1.0;
   const double x = sign * (p[1] * q[0] - p[0] * q[1] - p[2] * q[3] + p[3] * q[2]);
@@ -24,7 +24,7 @@ static double turn_between(const double *q, const double *p, double *turn) {
   return fabs(r0);
 }
 
-/* The way from one position to another as coordinates (N); comes back: of `turn_between`. */
+/* Difference of two positions in coordinates (N); returns r0 of `turn_between`. */
 static double way_between(const double *from, const double *other, double *way) {
   int i;
   for (i = BASE; i < N; i++) way[i] = other[i + FLOATING] - from[i + FLOATING];
@@ -32,7 +32,7 @@ static double way_between(const double *from, const double *other, double *way) 
   return FLOATING ? turn_between(from + 3, other + 3, way + 3) : 1.0;
 }
 
-/* The position that is `step` of the way from coordinates x, with quaternion q, to coordinates `to`. */
+/* Position p at x + step (to - x) in coordinates; q: the quaternion at x. */
 static void place(const double *x, const double *q, const double *to, double step, double *p) {
   double way[N];
   int i;

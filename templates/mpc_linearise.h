@@ -1,6 +1,6 @@
-/* Model and cost of mpc.c's stages about an iterate. */
+/* Linearised model and quadratic cost of mpc.c's stages at an iterate. */
 
-typedef struct { /* the arguments by name */
+typedef struct { /* arguments of mpc */
   const double *p, *pd, *u_last, *P_ref, *PD_ref, *U_ref, *tip_ref, *weights, *tip_weights, *bounds, *options, *h, *alpha;
   const double *const *obstacles;
   double *U, *P, *PD, *info;
@@ -18,7 +18,7 @@ static int all_finite(const double *x, size_t count) {
 
 static int whole(double value) { return (int)clamp(value, 0.0, C_MPC_MOST); }
 
-/* Weights of node k, 1 .. count: positions, rates; the last node has its own. */
+/* Weights of positions and rates at node k = 1 .. count; the last node has its own (terminal cost). */
 static const double *node_weights(const Call *a, const Problem *o, int k) {
   return a->weights + (k == o->count ? 4 * N : 0);
 }
@@ -27,7 +27,7 @@ static const double *tip_weights(const Call *a, const Problem *o, int k) {
   return a->tip_weights + (k == o->count ? 3 : 0);
 }
 
-/* Moves a state to what the loops allow; where they do not close it is no number, along which no step goes. */
+/* Projects a state onto the closed loops; if that fails it becomes NaN, which makes the step fail. */
 static int close_node(const Call *a, double *p, double *pd) {
 #if CLOSED
   const double *in[3];
@@ -50,7 +50,7 @@ static int close_node(const Call *a, double *p, double *pd) {
 #endif
 }
 
-/* The torques of the motors that hold the measured pose. */
+/* Motor torques that hold the measured pose at rest. */
 static void hold(const Call *a, double *u) {
   int i;
 #if CLOSED
@@ -59,7 +59,7 @@ static void hold(const Call *a, double *u) {
   in[0] = a->p, in[1] = in[2] = a->w->zeros, in[3] = a->alpha;
   out[0] = u, out[1] = a->w->loop_force, out[2] = a->w->unbalanced;
   ROBOT(inverse_dynamics)(in, out, a->w->kernel);
-  for (i = 0; i < N; i++) u[i] -= a->alpha[torque_offset[i]]; /* what a sensor reads beyond the torque */
+  for (i = 0; i < N; i++) u[i] -= a->alpha[torque_offset[i]]; /* offset of the torque sensor */
 #else
   const double *in[2];
   double *out[1];
@@ -81,7 +81,7 @@ static int step_values(const Call *a, int k, double *p_next, double *pd_next) {
   return ROBOT(joint_step)(in, out, a->w->kernel);
 }
 
-/* Where the tip of node k is beside its reference [m], (3). */
+/* Position error (3) of the tip at node k [m]. */
 static void tip_error(const Call *a, int k, double *error) {
   const double *in[2];
   double *out[2];
@@ -92,12 +92,12 @@ static void tip_error(const Call *a, int k, double *error) {
   for (i = 0; i < 3; i++) error[i] -= a->tip_ref[3 * (ptrdiff_t)k + i];
 }
 
-/* Cost of the base's turn beside its reference, as a quadratic about no turn: `way` leads from there, r0 of `turn_between`. */
+/* Quadratic cost of the base's orientation error `way` (r0 of `turn_between`) in a small rotation of the node. */
 static void turn_cost(Stage *s, const double *w, const double *way, double r0) {
   const double r1 = 0.5 * way[3], r2 = 0.5 * way[4], r3 = 0.5 * way[5];
-  const double slope[9] = {r0, r3, -r2, -r3, r0, r1, r2, -r1, r0}; /* by a small turn more, by rows: r0 - r x */
+  const double slope[9] = {r0, r3, -r2, -r3, r0, r1, r2, -r1, r0}; /* derivative by that rotation, row by row: r0 - r x */
   int i, j, l;
-  if (!FLOATING) return; /* fewer than six coordinates: the compiler need not look further */
+  if (!FLOATING) return; /* lets the compiler drop the indices beyond N */
   for (l = 0; l < 3; l++)
     for (j = 0; j < 3; j++) {
       s->g[3 + j] += w[3 + l] * slope[3 * l + j] * way[3 + l];
@@ -105,7 +105,7 @@ static void turn_cost(Stage *s, const double *w, const double *way, double r0) {
     }
 }
 
-/* Cost of node k's tip as a quadratic about its coordinates x. */
+/* Quadratic cost of the tip at node k, expanded at its coordinates x. */
 static void tip_cost(const Call *a, Problem *o, Stage *s, int k, const double *x) {
   const double *v = tip_weights(a, o, k), *in[2];
   double error[3], *out[1], *J = a->w->tip_jacobian;
@@ -124,7 +124,7 @@ static void tip_cost(const Call *a, Problem *o, Stage *s, int k, const double *x
   }
 }
 
-/* Cost of node k's state in the stage that ends there. */
+/* Cost of node k's state, in the stage that ends there. */
 static void node_cost(const Call *a, Problem *o, int k) {
   Stage *s = &o->stage[k - 1];
   const double *w = node_weights(a, o, k), *p = a->P + (ptrdiff_t)k * NP, *pd = a->PD + (ptrdiff_t)k * N;
@@ -138,15 +138,14 @@ static void node_cost(const Call *a, Problem *o, int k) {
     const double ref = i >= N ? pd_ref[i - N] : FLOATING ? x[i] - way[i] : p_ref[i];
     s->Q[i] = turns ? 0.0 : w[i];
     s->g[i] = turns ? 0.0 : -w[i] * ref;
-    o->constant += 0.5 * w[i] * ref * ref; /* of a turn: x is zero */
+    o->constant += 0.5 * w[i] * ref * ref; /* rotation: x is zero */
   }
   if (FLOATING || o->tip) memset(s->Qtip, 0, LN * N * sizeof(double));
   if (FLOATING) turn_cost(s, w, way, r0);
   if (o->tip) tip_cost(a, o, s, k, x);
 }
 
-/* Steps from `count` nodes of the iterate on, to x (XP of each one after another), with the Jacobian's blocks behind all of them
- * where they are asked for; 0 where one fails. */
+/* Steps from `count` nodes of the iterate, first k: ends to x (XP each), Jacobians to `blocks` unless null; 0 if one fails. */
 static int steps_from(const Call *a, int k, int count, double *x, double *blocks) {
   enum { S = STAGE_BLOCKS };
   static const int in_size[] = { NP, N, N, 0, 0}, out_size[] = { XP, XP, S, S, S, S, S, S};
@@ -161,7 +160,7 @@ static int steps_from(const Call *a, int k, int count, double *x, double *blocks
   return ROBOT(map)(ROBOT(jac_joint_step), 5, in_size, in, 8, out_size, out, count, a->w->kernel) == 0;
 }
 
-/* One stage of the model from the step's end `next` and its Jacobian's blocks; the defect. */
+/* Linearised model of stage k from the step's end `next` and its Jacobian's blocks; returns the defect. */
 static double stage_model(const Call *a, const Problem *o, int k, const double *next, const double *block) {
   Stage *s = &o->stage[k];
   const double *p = a->P + (ptrdiff_t)k * NP, *pd = a->PD + (ptrdiff_t)k * N, *u = a->U + (ptrdiff_t)k * N;
@@ -184,7 +183,7 @@ static double stage_model(const Call *a, const Problem *o, int k, const double *
   add_product(X, N, s->B, LX, u, s->c, 0);
   memcpy(s->u, u, N * sizeof(double));
   coordinates(p + NP, pd + N, s->x);
-  way_between(p + NP, next, way); /* the turn of the step's end is counted from the next node's base */
+  way_between(p + NP, next, way); /* the end's rotation is relative to the next node's */
   for (i = 0; i < N; i++) {
     const double gap = fabs(way[i]), rate_gap = fabs(next[NP + i] - pd[N + i]);
     if (gap > defect) defect = gap;
@@ -195,7 +194,7 @@ static double stage_model(const Call *a, const Problem *o, int k, const double *
   return defect;
 }
 
-/* Model and cost of every stage about the iterate; the largest defect. Negative where a step fails. */
+/* Model and cost of every stage at the iterate; returns the largest defect, negative if a step fails. */
 static double linearise(const Call *a, Problem *o) {
   double *x = a->w->ends, *blocks = a->w->blocks, defect = 0.0;
   int k, i;
@@ -217,7 +216,7 @@ static double linearise(const Call *a, Problem *o) {
   return defect;
 }
 
-/* Cost of the iterate, penalties included, plus `weight` times all defects; -1 where the step fails. */
+/* Merit function: cost of the iterate with penalties plus `weight` times all defects; -1 if a step fails. */
 static double merit(const Call *a, const Problem *o, double weight) {
   double sum = 0.0, more, error[3], side[SLACK], x[X], way[N], *ends = a->w->ends;
   int k, i;

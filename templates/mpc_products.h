@@ -1,6 +1,5 @@
-/* Products of matrices for mpc.c. They go by some rows at a time, in vectors where the compiler has them: columns of matrices are padded to multiples of
- * four, those of A and B with zeros, and a factor that stands transposed in a formula is kept so. Every entry is summed in
- * the order of the plain loops. */
+/* Matrix products for mpc.c in blocks of rows, with vector types if the compiler has them. Columns are padded to multiples of four,
+ * those of A and B with zeros; transposed factors are stored transposed. Every entry is summed in the order of the plain loops. */
 #if WIDTH > 1
 typedef double Part __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
 #else
@@ -16,8 +15,8 @@ typedef double Part;
 #define R 1
 #include "mpc_block.h"
 
-/* C = X Y for column-major X (m x k) and Y (k x n), padding of C's columns written too; with `lower` only blocks that reach the
- * diagonal or below. */
+/* C = X Y for column-major X (m x k) and Y (k x n), padding of C's columns written too; with `lower` only blocks on or below the
+ * diagonal. */
 static void products(int m, int n, int k, const double *x, int ldx, const double *y, int ldy, double *C, int ldc,
                      int lower) {
   for (; m > 0; m -= ROWS, x += ROWS, C += ROWS) {

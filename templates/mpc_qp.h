@@ -1,4 +1,4 @@
-/* The quadratic program of one iteration of mpc.c: its inequalities, and the interior point method. */
+/* The quadratic program of one iteration of mpc.c: its inequalities and the interior-point method. */
 
 /* Left sides of the 8 N inequalities  row . z <= d  of a stage: torque, change of torque, state; upper and lower. */
 static void sides(const double *u, const double *last, const double *x, double *side) {
@@ -15,7 +15,7 @@ static void sides(const double *u, const double *last, const double *x, double *
   }
 }
 
-/* Slope and curvature of the barrier from kappa = (target - correction) / t + multiplier. */
+/* Gradient and curvature of the barrier from kappa = (target - correction) / t + multiplier. */
 static void barrier(const Problem *o, Stage *s) {
   double h[SLACK], b[SLACK];
   int i;
@@ -46,7 +46,7 @@ static void barrier(const Problem *o, Stage *s) {
   near_barrier(o, s);
 }
 
-/* Slacks and multipliers at the Newton target x_new, u_new, and the longest step towards them. */
+/* Slacks and multipliers after a full Newton step to x_new, u_new; returns the longest step that keeps them positive. */
 static double targets(Problem *o) {
   const double *last = o->u_last;
   double step = 1.0, side[SLACK];
@@ -76,7 +76,7 @@ static double targets(Problem *o) {
   return step;
 }
 
-/* Sum of slack times multiplier, `step` of the way to the targets; *pairs counts them. */
+/* Sum of slack times multiplier after `step` of the Newton step; *pairs: their number. */
 static double complementarity(const Problem *o, double step, int *pairs) {
   double sum = 0.0;
   int k, i, found = 0;
@@ -94,7 +94,7 @@ static double complementarity(const Problem *o, double step, int *pairs) {
   return sum;
 }
 
-/* Value of the program at (x, u) or at the targets, the constant left out; penalties of the softened bounds if asked. */
+/* Objective at (x, u) or at (x_new, u_new), without the constant; with `penalties` those of the softened bounds. */
 static double objective(const Problem *o, int target, int penalties) {
   const double *last = o->u_last;
   double sum = 0.0, side[SLACK];
@@ -123,20 +123,20 @@ static double clamp(double value, double low, double high) {
   return value < low ? low : value > high ? high : value;
 }
 
-/* The other side of an interval's inequality. */
+/* Index of the inequality for the opposite bound. */
 static int opposite(int i) {
   if (i < SOFT) return i / N % 2 ? i - N : i + N;
   return i < SOFT + X ? i + X : i - X;
 }
 
-/* Torque i within its bounds and within its change from `last`, both narrowed by a share `margin`. */
+/* Torque i clamped to its bounds and to its change from `last`, both narrowed by a factor `margin`. */
 static double allowed(const double *d, int i, double value, double last, double margin) {
   const double change = d[2 * N + i] * (1.0 - margin), width = d[i] + d[N + i];
   const double inset = width < C_MPC_NONE ? 0.5 * margin * width : 0.0;
   return clamp(clamp(value, last - change, last + change), inset - d[N + i], d[i] - inset);
 }
 
-/* Without the inequalities first; where none is broken that is the solution (returns 1). */
+/* Minimiser without inequalities; returns 1 if it satisfies them all and is the solution, -1 if it does not exist. */
 static int unbounded(Problem *o) {
   const double *last = o->u_last;
   double side[SLACK];
@@ -170,7 +170,7 @@ static int unbounded(Problem *o) {
   return 1;
 }
 
-/* What counts as much room in inequality i. */
+/* Scale of the slack of inequality i. */
 static double scale_of(const Problem *o, int i) {
   const double half = 0.5 * (o->d[i] + o->d[opposite(i)]);
   return C_MPC_INSIDE * (half < C_MPC_NONE ? half : 1.0);
@@ -178,8 +178,8 @@ static double scale_of(const Problem *o, int i) {
 
 #include "mpc_active.h"
 
-/* A start at what stands in the stages (`known`: with the unbounded solution as targets): slacks and multipliers whose
- * products are about one mean value, and which add up to the price of the softened bounds. */
+/* Starting point at the stages' x, u: slacks and multipliers near the central path, the multipliers of softened bounds adding up to their
+ * price. known: x_new, u_new are the minimiser without inequalities. */
 static void initial(Problem *o, int known) {
   const double *last;
   const double least = known ? objective(o, 1, 0) : -o->constant, cost = least + o->constant;
@@ -187,10 +187,10 @@ static void initial(Problem *o, int known) {
   int pass, k, i, pairs = 0;
   for (i = 0; i < PAIRS; i++) pairs += o->d[i < SLACK ? i : i - SLACK + SOFT] < C_MPC_NONE ? o->count : 0;
   pairs += 2 * o->near * o->count;
-  if (!(mean > C_MPC_SHARE * cost)) mean = C_MPC_SHARE * cost; /* a guess that breaks the dynamics may cost less */
+  if (!(mean > C_MPC_SHARE * cost)) mean = C_MPC_SHARE * cost; /* a guess that violates the dynamics may cost less */
   if (!(mean > C_MPC_FLOOR * pairs)) mean = C_MPC_FLOOR * pairs;
   mean /= pairs;
-  for (pass = 0; pass < 2; pass++) { /* the first pass adds what broken bounds bring in */
+  for (pass = 0; pass < 2; pass++) { /* the first pass adds the share of violated bounds */
     const double share = mean;
     for (last = o->u_last, k = 0; k < o->count; k++) {
       Stage *s = &o->stage[k];
@@ -224,7 +224,7 @@ static void initial(Problem *o, int known) {
   }
 }
 
-/* Solves the program: x, u of every stage. 0: to the tolerance, 1: the limit came first, 2: torques not determined. */
+/* Solves the program: x, u of every stage. 0: converged, 1: iteration limit, 2: torques not determined. */
 static int solve_program(Problem *o, int most, double tolerance, int *iterations, double *gap) {
   double left = 1.0, sum, mean, step, value;
   int k, i, pairs;

@@ -1,28 +1,28 @@
-/* The quadratic program of one iteration of mpc.c, stage by stage, and its Newton steps:
+/* The quadratic program of one iteration of mpc.c by stages, and its Newton steps:
  *
  *   minimise  sum over stages of  1/2 x'Q x + g'x  (x at the stage's end)  +  1/2 u'R u + r'u  +  1/2 d'S d,
  *             d = u - (u of the stage before),  x_next = A x + B u + c,
  *   u and d within bounds (hard), x within bounds plus a slack that costs `soft` a unit (so a solution always exists).
  *
- * A primal-dual interior point with Mehrotra's corrector; each Newton step is a linear-quadratic problem on (x, last u)
+ * Primal-dual interior-point method with Mehrotra's corrector; each Newton step is a linear-quadratic problem on (x, last u)
  * and is solved by one factorised Riccati recursion. Each inequality has a slack t and a multiplier. */
 
-typedef struct { /* one stage: what happens from node k to node k + 1 */
+typedef struct { /* one stage: from node k to node k + 1 */
   double A[LX * X], At[LX * X], B[LX * N], Bt[LN * X], c[LX]; /* t: transposed */
   double Q[X], Qtip[LN * N], g[X], r[N];                     /* costs of node k + 1 and of the torque */
   double K[LN * Z], Kt[LZ * N], L[N * N], kk[LN], Pc[LZ];
-  double hx[X], hu[N], hd[N], bx[X], bu[N], bd[N]; /* curvature and slope of the barrier */
+  double hx[X], hu[N], hd[N], bx[X], bu[N], bd[N]; /* curvature and gradient of the barrier */
   double x[X], u[N], x_new[LX], u_new[LN];
   double t[PAIRS], l[PAIRS], t_new[PAIRS], l_new[PAIRS], kappa[PAIRS];
-  double F[LN * ACTIVE]; /* columns of rows that may act (mpc_active.h) */
-  double q[4]; /* quaternion of the base where the iterate moves from, where it floats */
+  double F[LN * ACTIVE]; /* columns of the working set (mpc_active.h) */
+  double q[4]; /* floating base: quaternion at x_new of `keep_base` */
 #if DISTANCES
-  double J[NEAR * N], room[NEAR], hc[LN * N]; /* rows of distances (mpc_rows.h), the barrier's curvature of them */
+  double J[NEAR * N], room[NEAR], hc[LN * N]; /* rows of distances (mpc_rows.h), their barrier's curvature */
   double tn[2 * NEAR], ln[2 * NEAR], tn_new[2 * NEAR], ln_new[2 * NEAR], kn[2 * NEAR];
 #endif
 } Stage;
 
-typedef struct { /* rows that may act, and their dual program (mpc_active.h) */
+typedef struct { /* working set and its dual program (mpc_active.h) */
   int count, stage[ACTIVE], kind[ACTIVE], set[ACTIVE];
   double multiplier[ACTIVE], most[ACTIVE], violated[ACTIVE], missed[ACTIVE];
   double H[ACTIVE * ACTIVE], L[ACTIVE * ACTIVE], G[ACTIVE * N], q[LZ * ACTIVE], y[LZ * ACTIVE];
@@ -37,16 +37,16 @@ typedef struct {
   Stage *stage;
   int count, tip;
   const double *R, *S;
-  const double *apart; /* least distance, price, whether it is hard */
-  int near;            /* rows of distances that a stage has */
-  double constant; /* part of the cost that nothing changes */
+  const double *apart; /* keep_apart */
+  int near;            /* rows of distances per stage */
+  double constant; /* constant part of the cost */
   double x0[X], u_last[N], d[8 * N], soft[X];
   Scratch *scratch;
 } Problem;
 
 #include "mpc_rows.h"
 
-/* Cholesky factor in the lower triangle; 0 where the matrix is not safely positive. The diagonal of L holds inverses. */
+/* Cholesky factor in the lower triangle, with inverse diagonal; 0: not safely positive definite. */
 static int cholesky(const double *M, double *L) {
   int i, j, k;
   for (j = 0; j < N; j++) {
@@ -72,7 +72,7 @@ static void forward(const double *L, double *b) {
   }
 }
 
-/* The same for the rows of a matrix, kept transposed: Z numbers for each of the N equations. */
+/* `forward` for Z right-hand sides, stored transposed: Z numbers for each of the N equations. */
 static void forward_rows(const double *L, double *bt) {
   int i, k;
   for (i = 0; i < N; i++) {
@@ -100,8 +100,7 @@ static void add_node_cost(const Problem *o, const Stage *s, double *P) {
   near_curvature(o, s, P);
 }
 
-/* Riccati recursion with the barrier's curvature; 0 where the torques are not determined. P is symmetric: it is its own
- * transpose. */
+/* Riccati recursion with the barrier's curvature; 0: the torques are not determined. P is symmetric. */
 static int factorise(Problem *o) {
   Scratch *const w = o->scratch;
   double *P = w->P;
@@ -120,7 +119,7 @@ static int factorise(Problem *o) {
     for (j = 0; j < N; j++) {
       for (i = 0; i < N; i++) w->U[i + LN * j] += w->M[i + LN * j] + P[X + i + LZ * (X + j)];
       w->U[j + LN * j] += o->R[j] + s->hu[j] + o->S[j] + s->hd[j];
-      if (!motor[j]) w->U[j + LN * j] += 1.0; /* its column of B is zero, and so is its torque */
+      if (!motor[j]) w->U[j + LN * j] += 1.0; /* its column of B and its torque are zero */
     }
     if (!cholesky(w->U, s->L)) return 0;
     products(X, N, X, s->At, LX, w->W, LX, s->Kt, LZ, 0); /* (W'A)' */
@@ -146,7 +145,7 @@ static int factorise(Problem *o) {
   return 1;
 }
 
-/* The torque that is best at x after the torque `last`, inequalities apart. */
+/* Optimal torque at x after the torque `last`, without inequalities. */
 static void policy(const Stage *s, const double *x, const double *last, double *u) {
   int i;
   memcpy(u, s->kk, N * sizeof(double));
@@ -162,7 +161,7 @@ static void follow(const Stage *s, const double *x, const double *u, double *nex
   add_product(X, N, s->B, LX, u, next, 0);
 }
 
-/* The minimiser x_new, u_new for the slopes that stand in the stages. */
+/* The minimiser x_new, u_new for the stages' linear costs. */
 static void solve_stages(Problem *o) {
   double *q = o->scratch->q, *y = o->scratch->y;
   const double *x, *last;

@@ -1,13 +1,13 @@
-/* Distances in the plan: the NEAR least ones of every node, linearised about the iterate, not less than asked for:
+/* Distance constraints of the plan: the NEAR least distances of every node, linearised at the iterate:
  *
- *   -J x <= room,  room = distance - J x of the iterate - least;  softened, a metre less costs `o->apart[PRICE]`.
+ *   -J x <= room,  room = distance - J x of the iterate - least;  softened: a metre of violation costs `o->apart[PRICE]`.
  *
- * They join the other inequalities of a stage; their slacks and multipliers stand beside those, NEAR each, then NEAR for what is
- * softened. All distances count in the merit, and in what is said of the plan. */
+ * They are further inequalities of a stage, with slacks and multipliers of their own: NEAR of the rows, then NEAR of the softening.
+ * The merit and the reported distance use all distances. */
 
 #if DISTANCES
 
-#define ABOUT 1e-2 /* m: with so much less room a row counts as broken at the start of a program: fewest iterations */
+#define ABOUT 1e-2 /* m: at the start of a program a row this close counts as violated: fewest iterations */
 
 static double near_side(const Stage *s, const double *x, int r) {
   const double *J = s->J + N * r;
@@ -26,7 +26,7 @@ static void near_sides(const Problem *o, const Stage *s, const double *x, double
 #define near_room(s, r) ((s)->room[r])
 #define near_set(s, r, value) ((s)->ln[r] = (value))
 
-/* Adds their curvature, which has a block of its own, and their slope to the barrier. */
+/* Adds the rows' gradient to the barrier's and sets their curvature hc. */
 static void near_barrier(const Problem *o, Stage *s) {
   const double price = o->apart[PRICE];
   int r, i, j;
@@ -47,18 +47,18 @@ static void near_curvature(const Problem *o, const Stage *s, double *P) {
     for (i = 0; i < N; i++) P[i + LZ * j] += s->hc[i + LN * j];
 }
 
-/* Nothing of a barrier, no multipliers. */
+/* No barrier and no multipliers. */
 static void near_none(Stage *s) {
   memset(s->hc, 0, sizeof s->hc);
   memset(s->ln, 0, sizeof s->ln);
 }
 
-/* How far towards a target a number may go that stays positive. */
+/* The step towards a target, at most `step`, that keeps a number positive. */
 static double near_share(double step, double from, double to) {
   return to < (1.0 - 1.0 / step) * from ? from / (from - to) : step;
 }
 
-/* Slacks and multipliers at x_new, and the longest step towards them. */
+/* Slacks and multipliers after a full Newton step; returns the longest step, at most `step`, that keeps them positive. */
 static double near_targets(const Problem *o, Stage *s, double step) {
   int r;
   for (r = 0; r < o->near; r++) {
@@ -82,7 +82,7 @@ static double near_complementarity(const Problem *o, const Stage *s, double step
   return sum;
 }
 
-/* What the program's x costs by being too near. */
+/* Penalty of x for violated rows. */
 static double near_penalty(const Problem *o, const Stage *s, const double *x) {
   double sum = 0.0;
   int r;
@@ -100,7 +100,7 @@ static int near_broken(const Problem *o, const Stage *s) {
   return 0;
 }
 
-/* A start on the central path: every product `mean`, multipliers adding up to the price. What broken rows cost comes back. */
+/* Starting point on the central path: every product is `mean`, multipliers add up to the price. Returns the penalty of violated rows. */
 static double near_initial(const Problem *o, Stage *s, double mean) {
   const double price = o->apart[PRICE];
   double cost = 0.0;
@@ -135,7 +135,7 @@ static void near_move(const Problem *o, Stage *s, double step) {
   }
 }
 
-/* Their part of a cost's slope at the solution. */
+/* Adds the rows' multipliers to the gradient of the cost. */
 static void near_forces(const Problem *o, const Stage *s, double *y) {
   int r, i;
   for (r = 0; r < o->near; r++)

@@ -1,5 +1,5 @@
-/* Names of functions in a source that is compiled for several instruction sets; dispatch.c has the public ones. Their work sizes are
- * those of the portable path: a source leaves them out where FOR_V3 is defined. */
+/* Names of functions in a source that is compiled for several instruction sets; the public names are in dispatch.c. Work sizes are
+ * defined by the portable path only, not with FOR_V3. */
 #include "paths.h"
 
 #if !defined(DISPATCHED)

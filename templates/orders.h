@@ -1,9 +1,9 @@
-/* Steps of fourth and sixth order: weighted sums of chains of steps over parts of h from the same state, whose torques are held. A
- * step backwards in time is one forwards from (p, -pd), and its rates are turned round at the end. Fourth order: Suzuki 1990; sixth:
+/* Steps of fourth and sixth order: weighted sums of chains of steps over fractions of h from the same state, with constant torques. A
+ * step backwards in time is a step forwards from (p, -pd) with its end rates negated. Fourth order: Suzuki 1990; sixth:
  * extrapolation of a step whose error is even in h (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, II.9). */
-enum { MOST_CHAINS = 3, MOST_RUNS = 3, MOST_STEPS = 3, NODES = 9 }; /* NODES: of all chains of an order */
+enum { MOST_CHAINS = 3, MOST_RUNS = 3, MOST_STEPS = 3, NODES = 9 }; /* NODES: at most, of an order */
 
-typedef struct { /* equal steps in a row, over this share of h together */
+typedef struct { /* equal steps, over `share` of h in total */
   double share;
   int steps;
 } Run;
@@ -23,9 +23,9 @@ typedef struct {
 static const Order fourth_order = {1, {{1.0, 3, {{2.0 * SUZUKI, 2}, {1.0 - 4.0 * SUZUKI, 1}, {2.0 * SUZUKI, 2}}}}};
 static const Order sixth_order = {3, {{1.0 / 24.0, 1, {{1.0, 1}}}, {-16.0 / 15.0, 1, {{1.0, 2}}}, {81.0 / 40.0, 1, {{1.0, 3}}}}};
 
-/* Places in w->composed. */
+/* Offsets in w->composed. */
 enum {
-  O_NODES = 0, /* p and pd of every node, of a step that no rollout keeps */
+  O_NODES = 0, /* p and pd of every node of a single step */
   O_HELD = O_NODES + 2 * N * NODES,
   O_SEEDS = O_HELD + MOST_STEPS * N,
   O_BARS = O_SEEDS + 2 * N * (MOST_STEPS + 1),
@@ -37,7 +37,7 @@ enum {
 
 static double turned(const Run *run) { return run->share < 0.0 ? -1.0 : 1.0; }
 
-/* h of a run's steps. */
+/* Step size of a run. */
 static double part(const Run *run, const double *h) { return fabs(run->share) * h[0] / run->steps; }
 
 static void scaled(double factor, const double *x, double *to) {
@@ -50,8 +50,8 @@ static void add(double factor, const double *x, double *to) {
   for (j = 0; j < N; j++) to[j] += factor * x[j];
 }
 
-/* The nodes of every chain, run by run: the poses of a run's, then its rates, in the direction in which it goes. The weighted sum of the
- * ends goes to p_next and pd_next; they are the start where the result, a status, is not 0. */
+/* Computes the nodes of every chain, run by run: poses, then rates (negated in a backward run). p_next and pd_next are the weighted
+ * sum of the ends, or the start if the returned status is not 0. */
 static int compose(const Order *o, const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                    double *nodes, double *p_next, double *pd_next, Work *w) {
   double *held = w->composed + O_HELD;
@@ -63,7 +63,7 @@ static int compose(const Order *o, const double *p, const double *pd, const doub
   memset(pd_next, 0, N * sizeof(double));
   for (c = 0; c < o->chains; c++) {
     const Chain *chain = o->chain + c;
-    double way = 1.0; /* in which pd_from goes */
+    double way = 1.0; /* sign of pd_from */
     p_from = p, pd_from = pd;
     for (r = 0; r < chain->runs; r++) {
       const Run *run = chain->run + r;
@@ -87,14 +87,14 @@ static int compose(const Order *o, const double *p, const double *pd, const doub
   return 0;
 }
 
-/* Whether a step of this order may begin, as a status; prepares the model. */
+/* Prepares the model; the status says whether h and friction allow these steps. */
 static int begun(const double *h, const double *alpha, Work *w) {
   if (!(h[0] >= C_LEAST_STEP)) return STATUS_STEP_NOT_FORWARDS;
   prepare_kernel(alpha, w->model, w->kernel);
   return frictionless(alpha) ? 0 : STATUS_FRICTION_REFUSED;
 }
 
-/* A step whose nodes nobody wants. */
+/* A step without derivatives: its nodes need not be kept. */
 static int composed_step(const Order *o, const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
 #if defined(ON_X86) && defined(FOR_V3)
@@ -120,7 +120,7 @@ static void product(const double *A, const double *x, const double *B, const dou
     for (i = 0; i < N; i++) to[i] += A[i + N * j] * x[j] + B[i + N * j] * y[j];
 }
 
-/* Blocks by p, pd and u of p_next, then of pd_next: those of a chain so far become those after one more step, whose own are given. */
+/* Chain rule for blocks by p, pd and u of p_next, then of pd_next: extends those of a chain (total) by one step (own). */
 static void follow(const double *own, double *total, double *moved) {
   const int square = N * N;
   int b, j, k;
@@ -134,7 +134,7 @@ static void follow(const double *own, double *total, double *moved) {
   memcpy(total, moved, 6 * N * N * sizeof(double));
 }
 
-/* A step and its Jacobian, out as of jac_joint_step. */
+/* A step and its Jacobian; `out` as in jac_joint_step. */
 static int single_slopes(const Order *o, const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
   double *own = w->composed + O_OWN, *total = w->composed + O_TOTAL, *moved = w->composed + O_MOVED;
@@ -153,7 +153,7 @@ static int single_slopes(const Order *o, const double *const *in, double *const 
         double *to = r + k == 0 ? total : own;
         jacobian_kernel(P + k * N, PD + k * N, P + (k + 1) * N, PD + (k + 1) * N, &step, in[4], w->model, to, to + N * N,
                         to + 2 * N * N, to + 3 * N * N, to + 4 * N * N, to + 5 * N * N, w->kernel);
-        if (run->share < 0.0) /* by rates that were turned round, and of rates that will be */
+        if (run->share < 0.0) /* derivatives by and of negated rates */
           for (j = 0; j < N * N; j++) to[N * N + j] *= -1.0, to[3 * N * N + j] *= -1.0, to[5 * N * N + j] *= -1.0;
         if (r + k != 0) follow(own, total, moved);
       }
@@ -165,8 +165,8 @@ static int single_slopes(const Order *o, const double *const *in, double *const 
   return 0;
 }
 
-/* Pulls seeds at the end of a step back to its start along nodes that compose gave; adds to alpha_bar and h_bar where they are asked
- * for. The seeds are not read any more when p_bar and pd_bar, which may be the same, are written. */
+/* Reverse derivative of a step along its nodes: from seeds at its end to gradients at its start; adds to alpha_bar and h_bar unless
+ * they are null. p_bar and pd_bar may be the arrays of the seeds. */
 static void pull_composed(const Order *o, const double *u, const double *h, const double *alpha, const double *nodes,
                           const double *p_next_bar, const double *pd_next_bar, double *p_bar, double *pd_bar, double *u_bar,
                           double *alpha_bar, double *h_bar, Work *w) {
@@ -206,7 +206,7 @@ static void pull_composed(const Order *o, const double *u, const double *h, cons
   memcpy(pd_bar, into + N, N * sizeof(double));
 }
 
-/* The reverse derivative of a step, in and out as of vjp_joint_step. */
+/* Reverse derivative of a step; `in` and `out` as in vjp_joint_step. */
 static int single_back(const Order *o, const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
   double *nodes = w->composed + O_NODES, *end = w->composed + O_TOTAL;
@@ -219,7 +219,7 @@ static int single_back(const Order *o, const double *const *in, double *const *o
   return 0;
 }
 
-/* in and out as of rollout; from a step that fails on, the last good state. */
+/* `in` and `out` as in rollout; after a failed step the last good state is repeated. */
 static int composed_rollout(const Order *o, int steps, const double *const *in, double *const *out, double *work) {
   double *P = out[0], *PD = out[1];
   int k, status = begun(in[3], in[4], (Work *)(void *)work);
@@ -237,7 +237,7 @@ static int composed_rollout(const Order *o, int steps, const double *const *in, 
   return status;
 }
 
-/* Its reverse derivative, in and out as of vjp_rollout: forwards once, and backwards along the nodes that were kept. */
+/* Reverse derivative of the rollout, `in` and `out` as in vjp_rollout: a forward pass that keeps the nodes, then backwards. */
 static int composed_rollout_back(const Order *o, int steps, const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
   double *nodes = work + WORK_SIZE + LANES_SIXTH_ORDER_STEP, *p = nodes + (ptrdiff_t)steps * 2 * N * NODES, *pd = p + N;
@@ -294,7 +294,7 @@ SIZED_BY_STEPS(sixth_order_rollout)
 static int size_back(int steps) {
   const int head = WORK_SIZE + LANES_SIXTH_ORDER_STEP + 4 * N, each = 2 * N * NODES;
   if (steps < 0) steps = 0;
-  if (steps > (INT_MAX - head) / each) return -1; /* more than an int counts */
+  if (steps > (INT_MAX - head) / each) return -1; /* overflow of int */
   return head + steps * each;
 }
 int ROBOT(vjp_fourth_order_rollout_work_size)(int steps) { return size_back(steps); }

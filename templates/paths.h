@@ -1,5 +1,5 @@
-/* Instruction sets. Where compiler and processor have more than the least, some sources are compiled for several of them and
- * chosen from when the program runs (see the robot's header, `path`); -DDIFFPBD_PORTABLE leaves only the portable code. */
+/* Instruction sets. If the compiler supports them, some sources are compiled for several and one is chosen at run time (see `path` in
+ * the robot's header); -DDIFFPBD_PORTABLE leaves only the portable code. */
 #ifndef PATHS_INCLUDED
 #define PATHS_INCLUDED
 

@@ -1,4 +1,4 @@
-/* Products of vectors and of matrices by columns. */
+/* Products of vectors and of column-major matrices. */
 
 #if ROWS || SIDED || FLOATING
 static double inner(const double *x, const double *y, int n) {
@@ -21,7 +21,7 @@ static void product(const double *a, const double *b, int rows, int shared, int 
   }
 }
 
-/* The same with the transpose of a, which is shared x rows. */
+/* c = c * keep + factor * a^T b, with a of shared x rows. */
 static void product_transposed(const double *a, const double *b, int rows, int shared, int cols, double factor, double keep,
                                double *c) {
   int i, j, k;

@@ -1,8 +1,8 @@
-/* Restitution: what the closing rates of contacts that bounce in a step lose in either stage, in w->shift, and by what (gap,
- * approach and its acceleration at the start, restitution, h) they change, in w->by_seen. codegen/graph/rebounds.py says why. */
+/* Restitution: w->shift holds the change of each bouncing contact's closing rate in both stages, w->by_seen its derivatives by gap,
+ * approach rate and acceleration at the start, restitution and h. See codegen/graph/rebounds.py. */
 enum { SEEN = 3, BY = 2 * (SEEN + 2), KEPTS = 8 };
 
-/* Of the restitution, where more of it ends in no motion. */
+/* Shares of the restitution, tried in this order. */
 static const double kept_shares[KEPTS] = { 1.0, 0.9995, 0.998, 0.99, 0.96, 0.85, 0.5, 0.0 };
 
 static void rebounds(const double *p, const double *pd, const double *u, const double *h, const double *alpha, Work *w) {
@@ -22,21 +22,21 @@ static void rebounds(const double *p, const double *pd, const double *u, const d
   }
 }
 
-/* Whether any contact is thrown back in the step. */
+/* Whether any contact bounces in the step. */
 static int rebounding(const Work *w) {
   int k, found = 0;
   for (k = 0; k < CONTACTS; k++) found |= w->shift[2 * k] > 0.0;
   return found;
 }
 
-/* Whether an end that was found is the one that was known. */
+/* Whether the solution found is the given one. */
 static int same_end(const double *found, const double *known) {
   int j, same = 1;
   for (j = 0; j < N; j++) same &= fabs(found[j] - known[j]) <= C_SAME_END * (1.0 + fabs(known[j]));
   return same;
 }
 
-/* What the end of a stage moves by with the loss of contact k (N): h inverse J^T G of its normal, or T of one that is stiff. */
+/* Derivative of a stage's solution by the shift of contact k (N): h inverse J^T G of its normal, or T of a stiff one. */
 static void thrown(int stage, int k, const double *h, double *column, const Work *w) {
   const double *G = w->stiff_g + SHARE * (stage * CONTACTS + k), *J = (stage ? w->J : w->J0) + N * touch_row[k];
   const double *inverse = (stage ? w->response : w->inverse);
@@ -56,8 +56,8 @@ static void thrown(int stage, int k, const double *h, double *column, const Work
   }
 }
 
-/* Adds to the Jacobians of a step what contacts that bounce make of its start: by p, pd and u, of its end and of its rates. `carried`:
- * rates at the end by the pose there. */
+/* Adds the effect of bouncing contacts to the Jacobians of a step by p, pd and u. `carried`: derivative of the rates at the end by the
+ * pose there. */
 static void rebound_slopes(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                            const double *carried, double *const *out, Work *w) {
   double rows[2][3 * N], first[N], second[N], after[N], unused[NA], *bar = w->seen;
@@ -86,7 +86,7 @@ static void rebound_slopes(const double *p, const double *pd, const double *u, c
   }
 }
 
-/* The same pulled back: from seeds on the end of the pose stage (with what the rate stage makes of it) and of the rate stage. */
+/* The transpose of rebound_slopes: from seeds of the pose stage's solution (through the rate stage too) and of the rate stage's. */
 static void rebound_pull(const double *p, const double *pd, const double *u, const double *h, const double *alpha, const double *x_seed,
                          const double *y_seed, double *p_bar, double *pd_bar, double *u_bar, double *alpha_bar, double *h_bar,
                          Work *w) {

@@ -1,4 +1,4 @@
-/* Whether no joint has friction, without which momentum is all that a step hands to the next. */
+/* Whether no joint has friction; then a step passes only its momentum to the next. */
 static int frictionless(const double *alpha) {
   int k;
   for (k = 0; k < LINKS; k++)
@@ -6,8 +6,8 @@ static int frictionless(const double *alpha) {
   return 1;
 }
 
-/* A step in momentum form, from the record and the terms in w to those of the next: p_next holds the first guess, `momentum`
- * becomes that at the end. Newton, then chord iterations, of which the last one works out the next record. Returns 1 where the pose is not found, for whatever reason. */
+/* A step in momentum form, from w->start to the start of the next step. p_next: first guess, then the pose; momentum: that at the end.
+ * Newton's method, then chord iterations; the last one also computes the next record. Returns 1 if it does not converge. */
 static int pass(const double *p, const double *u, const double *u_next, const double *h, const double *alpha, double *p_next,
                 double *momentum, Work *w) {
   double *record = w->start.record, *terms = w->start.terms, *iterate = w->iterate, *next = w->next.record;
@@ -44,7 +44,7 @@ static int pass(const double *p, const double *u, const double *u_next, const do
   return 1;
 }
 
-/* Rates of the nodes first, ..., last of P from the momenta that stand in PD; returns how many it found. */
+/* Replaces the momenta in PD of the nodes first to last of P by rates; returns the number of nodes solved. */
 static int rates_of(const double *P, double *PD, int first, int last, const double *h, const double *alpha, Work *w) {
   int k = first;
 #if defined(ON_X86) && defined(FOR_V3)
@@ -66,10 +66,9 @@ static int rates_of(const double *P, double *PD, int first, int last, const doub
   return k - first;
 }
 
-/* What the second differences of poses are beyond what torques make of them, in w->smooth; row j + 1 holds differences of row
- * j over the steps, so that row j + 1 says by how much the first j + 1 together foretold the last one wrongly. Adds to `guess` what
- * they foretell for the next step. */
-static void foretell(int rows, const double *smooth, double *guess) {
+/* Adds to `guess` an extrapolation of the poses' second differences without the torques' part. `smooth`: row 0 is the last of these,
+ * row j its j-th backward difference, which is the error of extrapolating with rows 0 to j - 1; so the best order is chosen by it. */
+static void extrapolate(int rows, const double *smooth, double *guess) {
   int i, j, best = 1;
   for (i = 2; i < rows; i++)
     if (largest(smooth + i * N) < largest(smooth + best * N)) best = i;
@@ -77,18 +76,18 @@ static void foretell(int rows, const double *smooth, double *guess) {
     for (j = 0; j < N; j++) guess[j] += smooth[i * N + j];
 }
 
-/* Whether a step is so long that other poses solve it too, of which a foretold one may be nearest. */
+/* Whether a step is so long that its equations have other solutions, to one of which the extrapolated guess may lead. */
 static int leaps(const double *p, const double *p_next) {
   int j, found = 0;
   for (j = 0; j < N; j++) found |= !(fabs(p_next[j] - p[j]) <= C_LONG_STEP);
   return found;
 }
 
-/* Rollout without friction; returns a status, and leaves in `done` the number of good steps. Where the first guess leads nowhere,
- * or far, the step is made by itself. */
+/* Rollout without friction; returns a status; done: number of successful steps. A step that does not converge from the extrapolated
+ * guess, or is long, is solved with a cold start. */
 static int glide(int steps, const double *U, const double *h, const double *alpha, double *P, double *PD, int *done, Work *w) {
   double *smooth = w->smooth, *pushed = smooth + SMOOTH * N, *push = w->gradient;
-  int k, i, j, status, known = 0, rows = -1; /* nodes with rates; differences, -1: the step's start is not known yet */
+  int k, i, j, status, known = 0, rows = -1; /* known: nodes with rates; rows: of smooth; -1: w->start is not set */
   for (k = 0; k < steps; k++) {
     const double *p = P + (ptrdiff_t)k * N, *u = U + (ptrdiff_t)k * N, *u_next = k + 1 < steps ? u + N : u;
     double *p_next = P + (ptrdiff_t)(k + 1) * N, *next = PD + (ptrdiff_t)(k + 1) * N;
@@ -99,7 +98,7 @@ static int glide(int steps, const double *U, const double *h, const double *alph
       solve_kernel(w->factors, push, alpha, w->model, pushed, w->kernel);
       for (j = 0; j < N; j++) pushed[j] += p[j] + (p[j] - p[j - N]);
       memcpy(p_next, pushed, N * sizeof(double));
-      foretell(rows, smooth, p_next);
+      extrapolate(rows, smooth, p_next);
     }
     if (pass(p, u, u_next, h, alpha, p_next, next, w) == 0 && !leaps(p, p_next)) {
       if (rows >= 0) {

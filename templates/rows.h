@@ -1,12 +1,12 @@
-/* Functions whose Jacobian rows come from one reverse run for each unit seed. MOST_STRETCHES bounds the arguments of such a run. */
+/* Jacobians row by row: one reverse run per unit seed. MOST_STRETCHES bounds the arguments of such a run. */
 
 typedef struct {
-  int inputs, seeds, bars;     /* arguments of the function; numbers of all seeds, of all that a reverse run gives */
-  int outputs, given, columns; /* stretches of seeds; what a reverse run gives; of which the Jacobian's blocks are so many */
-  const int (*output)[3];      /* size and place among the seeds of each stretch; the first argument that its rows go to */
-  const int *bar;              /* places of what is given */
-  const int (*column)[2];      /* size and place of a block's columns among that */
-  int (*value)(const double *const *in, double *const *out, double *work); /* 0: no values are asked for */
+  int inputs, seeds, bars;     /* number of arguments; size of all seeds; of all gradients */
+  int outputs, given, columns; /* number of seeds; of gradients; of those with blocks of the Jacobian */
+  const int (*output)[3];      /* per seed its size, offset, and the first output of its rows */
+  const int *bar;              /* offsets of the gradients */
+  const int (*column)[2];      /* size and offset of a block's columns in the gradients */
+  int (*value)(const double *const *in, double *const *out, double *work); /* 0: no values are wanted */
   int (*reverse)(const double *const *in, double *const *out, double *work);
 } Rows;
 

@@ -1,4 +1,4 @@
-/* What kernels call, and how compilers are told of them. */
+/* Functions that kernels call, and attributes of kernels. */
 #ifndef SINE_COSINE_INCLUDED
 #define SINE_COSINE_INCLUDED
 
@@ -24,7 +24,7 @@ static NOINLINE void library_sine_cosine(double x, double *sine, double *cosine)
   *cosine = cos(x);
 }
 
-/* Sine and cosine of one angle, without a call: the same bits wherever this arithmetic is IEEE 754's. Adding
+/* Sine and cosine of one angle, inline: the same bits wherever arithmetic is IEEE 754's. Adding
  * ANGLE_SHIFT rounds to the whole number k of quarter turns and leaves its last bits, the quadrant, in the mantissa's. Large angles,
  * infinities and NaN go to the C library. */
 INLINE void sine_cosine(double x, double *sine, double *cosine) {
@@ -48,7 +48,7 @@ INLINE void sine_cosine(double x, double *sine, double *cosine) {
   c = COSINE(z);
   sines.value = s;
   cosines.value = c;
-  /* Quadrants by masks: a processor cannot foresee them as branches. */
+  /* quadrants by masks: branches would be mispredicted */
   odd = (sines.bits ^ cosines.bits) & ((AngleBits)0 - (turns.bits & 1));
   sines.bits = (sines.bits ^ odd) ^ ((turns.bits & 2) << (ANGLE_SIGN - 1));
   cosines.bits = (cosines.bits ^ odd) ^ (((turns.bits + 1) & 2) << (ANGLE_SIGN - 1));

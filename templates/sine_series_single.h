@@ -1,12 +1,12 @@
 #if !defined(FLT_EVAL_METHOD) || FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16
 #define ANGLES_AS_WRITTEN 1
 #else
-#define ANGLES_AS_WRITTEN 0 /* but with more digits: the C library's are taken */
+#define ANGLES_AS_WRITTEN 0 /* with more digits the C library's functions are used */
 #endif
 #define ANGLE_SHIFT 12582912.0 /* 1.5 * 2^23 */
 #define ANGLE_SIGN 31          /* bit of the sign */
 #define AngleBits uint32_t
-/* What sine_series.h is, in single precision, within 1.2e-7 of exact: pi/2 in three parts, of which k times the first two is exact (Cody
+/* sine_series.h in single precision, within 1.2e-7 of exact: pi/2 in three parts, of which k times the first two is exact (Cody
  * and Waite 1980); Cephes' polynomials on [-pi/4, pi/4]. */
 #define QUARTERS_IN_ONE 0.63661977236758134308 /* 2/pi */
 #define REDUCED(x, k) (((x) - (k) * 1.5703125) - (k) * 4.837512969970703125e-4) - (k) * 7.549789948768648e-8

@@ -1,7 +1,7 @@
-/* Derivatives of a step at its end, and its gradient by them. */
+/* Derivatives of a step at its solution, forwards and in reverse. */
 
 #if SIDED
-/* The first N rows of [slope -up^T; down 0]^-1: what belongs to the residual of momentum, and to the rows. */
+/* The first N rows of [slope -up^T; down 0]^-1: columns of the momentum residual (square) and of the loop rows (rows). */
 static int inverted(const double *slope, const double *up, const double *down, double *square, double *rows, Work *w) {
   double *K = w->system, *one = w->wide;
   int i, j;
@@ -19,9 +19,9 @@ static int inverted(const double *slope, const double *up, const double *down, d
   return 0;
 }
 
-/* Both linear systems of the derivatives at a step and its end, inverted: with r and s what enters h F and h G, c and e what enters
- * g and A rate, dp_next = -inverse r - V1 c and dpd_next = -response (K1 dp_next + D^T dp + s) - V2 (B1 dp_next + e). The step's
- * impulses are in w. Contacts that are stiff are not in K0 and K1: see `stiff_product`. */
+/* Inverts both linear systems of a step's derivatives. With changes r of h F, s of h G, c of g and e of A rate at fixed states,
+ * dp_next = -inverse r - V1 c and dpd_next = -response (K1 dp_next + D^T dp + s) - V2 (B1 dp_next + e). The step's
+ * impulses are in w. Stiff contacts are not in K0 and K1: see `stiff_product`. */
 static int linearise(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                      const double *p_next, const double *pd_next, Work *w) {
   double *slope = w->inverse, *slope_rate = w->response;
@@ -67,7 +67,7 @@ static int linearise(const double *p, const double *pd, const double *u, const d
 
 #else
 #if ROWS
-/* inverse - (x inverse) border of one stage: v = x S^-1, x' = inverse - v w. */
+/* Bordered inverse of one stage: v = x S^-1, then inverse -= v wide. */
 static int bordered(double *inverse, const double *x, const double *wide, double *S, double *v, Work *w) {
   double *one = w->dense;
   int i, j;
@@ -81,8 +81,8 @@ static int bordered(double *inverse, const double *x, const double *wide, double
 }
 
 #endif
-/* Both linear systems of the derivatives at a step and its end, solved: with r and s what enters h F and h G, c and e what enters
- * g and A rate, dp_next = -inverse r - V1 c and dpd_next = -response (K1 dp_next + D^T dp + s) - V2 (B1 dp_next + e). */
+/* Solves both linear systems of a step's derivatives. With changes r of h F, s of h G, c of g and e of A rate at fixed states,
+ * dp_next = -inverse r - V1 c and dpd_next = -response (K1 dp_next + D^T dp + s) - V2 (B1 dp_next + e). */
 static int linearise(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                      const double *p_next, const double *pd_next, Work *w) {
 #if ROWS
@@ -120,7 +120,7 @@ static int linearise(const double *p, const double *pd, const double *u, const d
 }
 
 #endif
-/* Pulls seeds at the end of a step back to its start, after `linearise`; adds to alpha_bar and h_bar where they are asked for. */
+/* Reverse derivative after `linearise`: seeds at the end -> gradients at the start; adds to alpha_bar and h_bar unless they are null. */
 static void pull_back(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                      const double *p_next, const double *pd_next, const double *p_next_bar, const double *pd_next_bar,
                      double *p_bar, double *pd_bar, double *u_bar, double *alpha_bar, double *h_bar, Work *w) {

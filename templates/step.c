@@ -1,5 +1,5 @@
-/* Steps on maximal states (x, v, q, omega of every link), a kernel a variant, with rollouts and reverse derivatives. step_model.h says
- * what a robot has, step_entries.h which variants. */
+/* Steps in maximal coordinates (x, v, q, omega of every link), one kernel per variant, with rollouts and reverse derivatives.
+ * step_model.h describes the robot, step_entries.h lists the variants. */
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -8,26 +8,26 @@
 #include "step_model.h"
 
 enum {
-  STATE = 13,      /* numbers of a link */
-  XI = N * STATE   /* of a state */
+  STATE = 13,      /* state of a link */
+  XI = N * STATE   /* state of the robot */
 };
 
 typedef struct {
-  double blocks[BLOCKS], bars[BLOCKS]; /* numbers of links and joints, friction, springs; their seeds */
-  double values[VALUES + 1];           /* those of them that depend on alpha */
+  double blocks[BLOCKS], bars[BLOCKS]; /* parameters of links, joints, friction, springs; gradients by them */
+  double values[VALUES + 1];           /* those that depend on alpha */
   double scratch[SHARED];
-} Work; /* a variant's own work lies behind */
+} Work; /* followed by the variant's own work */
 
-/* A step whose blocks are prepared; `pivots` are the inverse ones of the border of closed loops. */
+/* A step with prepared blocks; pivots: inverse pivots of the loop rows. */
 typedef void Forward(const double *xi, const double *u, const double *h, const double *alpha, const double *blocks,
                      double *xi_next, double *pivots, double *work);
-/* Its reverse mode, which adds to every _bar, those of the blocks included. */
+/* Reverse derivative of a step; adds to every _bar, those of the blocks included. */
 typedef void Reverse(const double *xi, const double *u, const double *h, const double *alpha, const double *blocks,
                      const double *seed, double *xi_bar, double *u_bar, double *h_bar, double *alpha_bar, double *bars,
                      double *work);
 
 typedef struct {
-  Forward *free, *full; /* without friction (of the kinds that the variant solves for), with it */
+  Forward *free, *full; /* without and with the kinds of friction that the variant solves for */
   Reverse *free_reverse, *full_reverse;
   int viscous; /* whether viscous friction is among those kinds */
 } Variant;
@@ -64,7 +64,7 @@ static double largest(const double *x, int count) {
   return most;
 }
 
-/* How far the loops of a state are open, and, beside the state's own velocities, their rates. */
+/* The largest gap of the loops of a state, and its rate relative to the state's velocities. */
 static double loops_open(const double *xi, Work *w, double *rate) {
   double *rows = w->scratch, *rates = rows + ROWS, most = 0.0;
   int k;
@@ -78,7 +78,7 @@ static double loops_open(const double *xi, Work *w, double *rate) {
   return largest(rows, ROWS);
 }
 
-/* Whether no more rows depend on each other than those that always do; from the inverse pivots of their border. */
+/* Whether only the rows that are always redundant depend on others; from the inverse pivots. */
 static int independent(const double *pivots) {
   double least = fabs(pivots[0]);
   int k, small = 0;
@@ -90,7 +90,7 @@ static int independent(const double *pivots) {
 }
 #endif
 
-/* Numbers of the robot under alpha, and whether a step may start from xi. */
+/* Parameters of the robot for alpha; returns a status: whether a step may start from xi. */
 static int begin(const double *xi, const double *h, const double *alpha, Work *w) {
   int k;
   if (!(h[0] >= C_LEAST_STEP)) return STATUS_STEP_NOT_FORWARDS;
@@ -99,7 +99,7 @@ static int begin(const double *xi, const double *h, const double *alpha, Work *w
   blocks_kernel(alpha, w->values, w->scratch);
   for (k = 0; k < VALUES; k++) w->blocks[where[k]] = w->values[k];
 #if LIMITED
-  /* a joint further outside its limits than it is led in from, or without a range */
+  /* a joint too far outside its limits, or with an empty range */
   limits_kernel(xi, w->blocks + JOINT_BLOCK, w->blocks + LIMIT_BLOCK, w->scratch, w->scratch + LIMITED);
   for (k = 0; k < LIMITED; k++)
     if (w->scratch[k] < 0.0) return STATUS_OUTSIDE_LIMITS;
@@ -114,7 +114,7 @@ static int begin(const double *xi, const double *h, const double *alpha, Work *w
   return 0;
 }
 
-/* One step from prepared numbers; where there is none xi_next is xi. */
+/* One step with prepared parameters; if it fails xi_next is xi. */
 static int advance(const Variant *v, const double *xi, const double *u, const double *h, const double *alpha,
                    double *xi_next, Work *w) {
   double pivots[KEPT + 1];
@@ -177,8 +177,8 @@ static int single_back(const Variant *v, const double *const *in, double *const 
   return all_finite(out[0], XI) ? 0 : STATUS_DIVERGED;
 }
 
-/* Nodes are kept from the way there, in `held` behind two states; what a step did between two of them is worked out again on the way
- * back. */
+/* Reverse derivative of a rollout. The forward pass keeps the nodes, in `held` after two states; the inside of each step is recomputed
+ * on the way back. */
 static int roll_back(const Variant *v, int steps, const double *const *in, double *const *out, double *held, Work *w) {
   double *seed = held, *bar = seed + XI, *nodes = bar + XI;
   const double *nodes_bar = in[4];

@@ -1,5 +1,5 @@
-/* Functions of one VARIANT, with WORK and WORK_BACK doubles of work of its own, under names that end with SUFFIX; step_entries.h includes
- * this once for each. */
+/* Functions of one VARIANT, whose names end with SUFFIX; it needs WORK and WORK_BACK doubles of work. step_entries.h includes this for
+ * each variant. */
 #define ENTRY(name) ROBOT(JOINED(name, SUFFIX))
 #define ENTRY_SIZE(name) ROBOT(JOINED(name, JOINED(SUFFIX, _work_size)))
 #define HEAD ((int)(sizeof(Work) / sizeof(double)))

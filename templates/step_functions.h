@@ -1,5 +1,5 @@
-/* Functions of a step that joint_step.c and constrained_step.c share. They call `prepare`, `prepare_slopes` (for derivatives), `advance`,
- * `advance_from` and `differentiate`; where derivatives of steps are not worked out TOGETHER also `linearise`, and `pull_back` of one step. */
+/* Functions of a step for joint_step.c and constrained_step.c. They call `prepare`, `prepare_slopes` (for derivatives), `advance`,
+ * `advance_from` and `differentiate`; unless steps are differentiated TOGETHER also `linearise` and `pull_back` of one step. */
 
 HIDDEN int STEP(joint_step)(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
@@ -18,7 +18,7 @@ HIDDEN int STEP(jac_kicked_step)(const double *const *in, double *const *out, do
 }
 
 #if !TOGETHER
-/* A step to an end in w, and what derivatives need there. */
+/* A step, with end and linearisation in w. */
 static int linearised(const double *const *in, Work *w) {
   double *p_next = w->bar, *pd_next = p_next + N;
   int status;
@@ -28,7 +28,7 @@ static int linearised(const double *const *in, Work *w) {
 }
 
 #if ALPHA_JACOBIAN && BY_ROWS
-/* A row for every unit seed. */
+/* Row by row, from unit seeds. */
 HIDDEN int PARAMETER_JACOBIAN(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
   double *p_next = w->bar, *pd_next = p_next + N, *bars = pd_next + N, *seed = w->rows, *row = seed + 2 * N;

@@ -1,4 +1,4 @@
-/* Torques that explain a recorded window of steps. torque_estimation_model.h says what a robot has. */
+/* Torques that explain a recorded window of steps. torque_estimation_model.h describes the robot. */
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
@@ -16,6 +16,6 @@ int ROBOT(estimate_torque)(int steps, const double *const *in, double *const *ou
 int ROBOT(estimate_torque_work_size)(int steps) {
   const int head = (int)(sizeof(Work) / sizeof(double)), each = (int)(sizeof(Step) / sizeof(double)) + N;
   if (steps < 0) steps = 0;
-  if (steps > (INT_MAX - head) / each) return -1; /* more than an int counts */
+  if (steps > (INT_MAX - head) / each) return -1; /* overflow of int */
   return head + steps * each;
 }

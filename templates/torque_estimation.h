@@ -1,25 +1,25 @@
 /* Torques of a window of steps by Gauss-Newton. Linearised, step k is z' = A z + B du with z the change of (p, pd); the quadratic
  * model of the loss is minimised by one recursion from the window's end to its start and one back, so the work grows
- * linearly with the number of steps. What is left to pay after step k is 1/2 s' V s + v' s in s = (z', du of step k): the
- * last torque is in it because the loss has its change. Matrices are dense, column by column. */
+ * linearly with the number of steps. The cost to go after step k is 1/2 s' V s + v' s with s = (z', du of step k); it
+ * depends on du because the loss has the torques' changes. Matrices are dense, column-major. */
 #define N2 (2 * N)
 
 typedef struct {
   double zz[N2 * N2], zu[N2 * N], uu[N * N], z[N2], u[N];
 } Value;
 
-typedef struct { /* what one node or step needs */
-  double rates[RATES], slopes[RATES * N2]; /* the links' angular velocities, then rates of slides; derivative by (p, pd) */
+typedef struct { /* of one node or step */
+  double rates[RATES], slopes[RATES * N2]; /* angular velocities of links, then rates of slides; derivative by (p, pd) */
   double blocks[6 * N * N];                /* of the step's Jacobian */
   Value V;
   double left[N * N2], Quz[N * N2]; /* left: B' Vzz + Vuz */
-  double factors[N * N], pivots[N]; /* of Quu; inverted */
+  double factors[N * N], pivots[N]; /* of Quu; inverse pivots */
   double product[N2 * N2], z[N2], next[N2];
-  double alpha[NA]; /* parameters of the steps: without friction where that is known */
+  double alpha[NA]; /* parameters of the steps: friction is zero if it is known */
   double inner[INNER_WORK];
 } Work;
 
-typedef struct { /* one of every step */
+typedef struct { /* one per step */
   double A[N2 * N2], B[N2 * N];
   double gain[N * N2], carry[N * N], step[N]; /* du = -step - gain z + carry (du of the step before) */
   double reference[RATES];                    /* recorded rates at the step's end */
@@ -63,8 +63,8 @@ static void add_product(int rows, int cols, int inner, double s, const double *A
   }
 }
 
-/* a = L D L^T in place, L unit lower. A pivot that is rounding alone belongs to a torque that the loss does not depend on:
- * its inverse is set to zero, and with it the torque's change. */
+/* a = L D L^T in place, L unit lower. A pivot of the size of rounding belongs to a torque that the loss does not depend on:
+ * its inverse is set to zero, and so is that torque's change. */
 static void factor(double *a, double *pivots) {
   int i, j, k;
   for (j = 0; j < N; j++) {
@@ -109,7 +109,7 @@ static void assemble(const double *blocks, Step *own) {
   }
 }
 
-/* Rolls out from the window's start with torques U, keeps A and B of every step, adds up the loss. */
+/* Rollout from the window's start with torques U; stores A and B of every step and computes the loss. */
 static int evaluate(int steps, const double *const *in, const double *U, double *P, double *PD, double *loss, Work *w,
                     Step *own) {
   const double *weights = in[WEIGHTS];
@@ -161,7 +161,7 @@ static void add_node(const double *const *in, const double *p, const double *pd,
   }
 }
 
-/* Gains of a step, from V behind it; `first`: at the window's start, which does not move. */
+/* Gains of a step from V after it; `first`: the window's first step, whose start is fixed. */
 static void gains(double smooth, const double *u, const double *before, int first, Work *w, Step *own) {
   Value *V = &w->V;
   int i, j;
@@ -209,7 +209,7 @@ static void value_before(double smooth, const double *u, const double *before, W
   }
 }
 
-/* From the window's end to its start: the gains of every step. */
+/* Backward recursion: the gains of every step. */
 static void backward(int steps, const double *const *in, const double *U, const double *P, const double *PD, Work *w,
                      Step *own) {
   const double smooth = in[WEIGHTS][2];
@@ -224,7 +224,7 @@ static void backward(int steps, const double *const *in, const double *U, const 
   }
 }
 
-/* From the start to the end: the change of every torque; returns the largest. */
+/* Forward recursion: the change of every torque; returns the largest. */
 static double forward(int steps, Work *w, Step *own) {
   double size = 0.0;
   int k, i;
@@ -257,7 +257,7 @@ static void friction_impulse(const double *const *in, const double *before, cons
   for (j = 0; j < N; j++) kick[j] *= in[STEP][0];
 }
 
-/* What does not change with the torques: recorded rates, and friction where it is known. */
+/* Values that do not depend on the torques: recorded rates, and known friction. */
 static void prepare(int steps, const double *const *in, Work *w, Step *own) {
   const int known = in[KNOWN][0] != 0.0, start[] = FRICTION_STARTS;
   size_t k;
@@ -271,7 +271,7 @@ static void prepare(int steps, const double *const *in, Work *w, Step *own) {
   }
 }
 
-/* Without an estimate: zeros instead of what would not be numbers. */
+/* Outputs of a call without an estimate: zeros instead of NaN. */
 static int refuse(int steps, double *const *out, int status) {
   const size_t count = steps > 0 ? (size_t)steps * N : 0;
   memset(out[0], 0, count * sizeof(double));
@@ -287,7 +287,7 @@ static int usable(const double *const *in, ptrdiff_t count) {
          all_finite(in[STEP], 1) && all_finite(in[ALPHA], NA);
 }
 
-/* Takes as much of the change (of that size) as does not raise the loss; the share comes back, 0 where none does. */
+/* Line search along the change (largest entry `size`) for a loss that does not rise; returns the step size, 0: none. */
 static double improve(int steps, const double *const *in, double *const *out, double scale, double size, Work *w, Step *own) {
   const ptrdiff_t count = (ptrdiff_t)steps * N;
   double *trial = (double *)(void *)(own + steps), t = 1.0, found = 0.0;
@@ -306,7 +306,7 @@ static double improve(int steps, const double *const *in, double *const *out, do
   return 0.0;
 }
 
-/* out: U, P, PD, loss, change; `own` has room for a number a torque more behind all steps. */
+/* out: U, P, PD, loss, change; `own` is followed by room for one number per torque. */
 static int estimated(int steps, const double *const *in, double *const *out, Work *w, Step *own) {
   const ptrdiff_t count = (ptrdiff_t)steps * N;
   double *U = out[0], *P = out[1], *PD = out[2], *loss = out[3], *change = out[4];
@@ -332,10 +332,10 @@ static int estimated(int steps, const double *const *in, double *const *out, Wor
     if (!(size <= C_HUGE)) break;
     for (i = 0; i < count; i++)
       if (1.0 + fabs(U[i]) > scale) scale = 1.0 + fabs(U[i]);
-    *change = size; /* what is still wanted, whatever part of it the line search can take */
+    *change = size; /* the full step, not the part that the line search accepts */
     t = improve(steps, in, out, scale, size, w, own);
     if (t == 0.0) break;
     if (size * t <= C_TORQUE_TOLERANCE * scale) return 0;
   }
-  return evaluate(steps, in, U, P, PD, loss, w, own); /* P and PD may belong to a trial that was not taken */
+  return evaluate(steps, in, U, P, PD, loss, w, own); /* P and PD may be of a rejected trial */
 }

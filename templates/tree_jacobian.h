@@ -1,22 +1,22 @@
-/* Derivatives of a step of a deep tree by sweeps over its joints, O(n) a column of the Jacobian and O(n) a pull-back. With h F = 0 for the
- * pose at the end and h G = 0 for the rates there,
+/* Derivatives of a step of a deep tree by sweeps over its joints, O(n) per column of the Jacobian or transposed product. With h F = 0
+ * for the pose at the end and h G = 0 for the rates there,
  *
  *     D dp1 = -K0 dp + h M0 dpd + h^2/2 du,        h M1 dpd1 = -K1 dp1 - D' dp - lag dpd + h^2/2 du,
  *
- * D and M1 as factors along the tree, the other blocks as vectors of every joint, angular part first, of which products are made
+ * D and M1 are factorised along the tree; products with the other blocks use vectors stored per joint, angular part first
  * (codegen/joint_space/tree_jacobian.py). */
 
 typedef struct {
-  double U[6], V[6], W[6];                         /* factors of D and, symmetric, of M1 */
-  double left[6], right[6];                        /* screws at start and end */
+  double U[6], V[6], W[6];                         /* factors: U, V of D; W of M1 (symmetric) */
+  double left[6], right[6];                        /* joint screws at start and end */
   double row[6], column[6];                        /* of D */
   double held0[6], above0[6], below0[6], turned0[6]; /* of M0 and K0 */
   double held1[6], above1[6], below1[6], turned1[6]; /* of K1 */
-  double pivot, pivot1;                            /* of D and M1, inverted */
-  double own0, own1, rotor, lag;                   /* on the diagonals of K0, K1, the inertias and D, and of lag */
+  double pivot, pivot1;                            /* inverse pivots of D and M1 */
+  double own0, own1, rotor, lag;                   /* diagonal entries: of K0, K1, inertias and D, lag */
 } Joint;
 
-/* Columns that are swept side by side, in a vector of gcc or clang where a file may use them. */
+/* One sweep handles several columns, in a vector type of gcc or clang if the file may use it. */
 #if defined(ON_X86) && defined(FOR_V3)
 typedef double Beside __attribute__((vector_size(32), aligned(8), may_alias));
 #elif defined(DISPATCHED)
@@ -28,7 +28,7 @@ typedef double Beside;
 enum { COLUMNS = sizeof(Beside) / sizeof(double) };
 
 typedef struct {
-  Beside force[N + 1][6], motion[N + 1][6], turning[N + 1][6]; /* the last row of each is the world's */
+  Beside force[N + 1][6], motion[N + 1][6], turning[N + 1][6]; /* row N: the world */
   Beside pose[N], rate[N];                                     /* right-hand sides, then results */
 } Sweeps;
 
@@ -68,7 +68,7 @@ INLINE void handed(const Beside *from, const double *x, Beside value, Beside *to
   to[5] += from[5] + x[5] * value;
 }
 
-/* Right-hand sides pose and rate (of the second equation without K1) -> dp1 and h dpd1. */
+/* Right-hand sides pose and rate (-K1 dp1 is added here) -> dp1 and h dpd1. */
 static void respond(const Joint *joints, Sweeps *s) {
   int i;
   memset(s->force, 0, sizeof s->force);
@@ -103,14 +103,14 @@ static void respond(const Joint *joints, Sweeps *s) {
   }
 }
 
-/* Columns of dp1 and dpd1, right-hand sides where they are made, become what they are, `COLUMNS` at a time. */
+/* Solves columns of right-hand sides dp and dpd in place, `COLUMNS` at a time; over: 1 / h. */
 static void respond_all(const Joint *joints, double over, int columns, double *dp, double *dpd, Sweeps *s) {
   double *pose = (double *)s->pose, *rate = (double *)s->rate;
   int first, i, c;
   for (first = 0; first < columns; first += COLUMNS) {
     const int count = columns - first < COLUMNS ? columns - first : COLUMNS;
     double *to_pose = dp + N * first, *to_rate = dpd + N * first;
-    for (c = 0; c < COLUMNS; c++) { /* beyond the last one that one again */
+    for (c = 0; c < COLUMNS; c++) { /* padded with the last column */
       const int at = N * (c < count ? c : count - 1);
       for (i = 0; i < N; i++) {
         pose[COLUMNS * i + c] = to_pose[at + i];
@@ -127,7 +127,7 @@ static void respond_all(const Joint *joints, double over, int columns, double *d
   }
 }
 
-/* What is small of the blocks: above and below of K0 + D and of K1 + D', whose terms cancel but for O(h) where links are still. */
+/* `above` and `below` of K0 + D and of K1 + D', which cancel up to O(h) if the links are at rest. */
 typedef struct {
   double above0[6], below0[6], above1[6], below1[6];
 } Rest;
@@ -144,13 +144,13 @@ INLINE Rest rest_of(const Joint *j) {
   return r;
 }
 
-/* How a joint's screw turns in the step. */
+/* Change of a joint's screw over the step. */
 INLINE void turn_of(const Joint *j, double *turn) {
   int a;
   for (a = 0; a < 6; a++) turn[a] = j->right[a] - j->left[a];
 }
 
-/* The six blocks of the Jacobian, by p, pd and u; that of p_next by p is 1 and the solution of D x = -(K0 + D). */
+/* The six blocks of the Jacobian, by p, pd and u; d p_next / d p = 1 + x with D x = -(K0 + D). */
 static void tree_jacobian(const double *given, double h, double *const *out, double *work) {
   const Joint *joints = (const Joint *)(const void *)given;
   Sweeps *const s = (Sweeps *)(void *)work;
@@ -182,18 +182,10 @@ static void tree_jacobian(const double *given, double h, double *const *out, dou
   for (k = 0; k < N; k++) out[0][k + N * k] += 1.0;
 }
 
-/* Seeds of p_next and pd_next -> gradients by p, pd and u, and the multipliers x of h F and y of h G:
- *
- *     h M1 y = pd_next_bar,    D' x = p_next_bar - K1' y,    p_bar = p_next_bar - (K0 + D)' x - (K1 + D')' y,    pd_bar = h M0 x - lag y. */
-static void tree_adjoint(const double *given, double h, const double *p_next_bar, const double *pd_next_bar, double *p_bar,
-                         double *pd_bar, double *u_bar, double *x, double *y, double *work) {
-  const Joint *joints = (const Joint *)(const void *)given;
-  double (*force)[6] = (double (*)[6])(void *)work, (*held)[6] = force + N + 1, (*other)[6] = held + N + 1;
-  double (*turned)[6] = other + N + 1, (*moved)[6] = turned + N + 1; /* sums over what a joint carries */
-  double (*motion)[6] = moved + N + 1, (*end)[6] = motion + N + 1;   /* over what carries it */
+/* h M1 y = pd_next_bar; `end` gets what y moves links by, `force` is overwritten. */
+INLINE void rate_multipliers(const Joint *joints, double h, const double *pd_next_bar, double *y, double (*force)[6], double (*end)[6]) {
   int i;
   memset(force, 0, (N + 1) * sizeof *force);
-  memset(motion[N], 0, sizeof motion[N]);
   memset(end[N], 0, sizeof end[N]);
   for (i = N - 1; i >= 0; i--) {
     const Joint *j = &joints[i];
@@ -207,6 +199,20 @@ static void tree_adjoint(const double *given, double h, const double *p_next_bar
     memcpy(end[i], end[parents[i]], sizeof end[i]);
     add6(j->right, y[i], end[i]);
   }
+}
+
+/* Seeds of p_next and pd_next -> gradients by p, pd and u, and the multipliers x of h F and y of h G:
+ *
+ *     h M1 y = pd_next_bar,    D' x = p_next_bar - K1' y,    p_bar = p_next_bar - (K0 + D)' x - (K1 + D')' y,    pd_bar = h M0 x - lag y. */
+static void tree_adjoint(const double *given, double h, const double *p_next_bar, const double *pd_next_bar, double *p_bar,
+                         double *pd_bar, double *u_bar, double *x, double *y, double *work) {
+  const Joint *joints = (const Joint *)(const void *)given;
+  double (*force)[6] = (double (*)[6])(void *)work, (*held)[6] = force + N + 1, (*other)[6] = held + N + 1;
+  double (*turned)[6] = other + N + 1, (*moved)[6] = turned + N + 1; /* sums over descendants */
+  double (*motion)[6] = moved + N + 1, (*end)[6] = motion + N + 1;   /* sums over ancestors */
+  int i;
+  memset(motion[N], 0, sizeof motion[N]);
+  rate_multipliers(joints, h, pd_next_bar, y, force, end);
   memset(force, 0, 2 * (N + 1) * sizeof *force);
   for (i = N - 1; i >= 0; i--) {
     const Joint *j = &joints[i];

@@ -1,13 +1,13 @@
-/* Derivatives of a step of a deep tree by its parameters, O(n) a column. With r the change of h F and h G at given ends,
+/* Derivatives of a step of a deep tree by its parameters, O(n) per column. With r_F and r_G those of h F and h G at fixed states,
  *
  *     D dp1 = -r_F,        h M1 dpd1 = -K1 dp1 - r_G,
  *
- * and r is a sum over the robot's numbers that a parameter changes: a number of a link, which adds a wrench that every joint on its way
- * to the base takes (codegen/joint_space/link_shares.py), gravity, or a number of one joint alone. */
+ * r is a sum over the numbers of the model that depend on a parameter: a number of a link, whose wrench acts on every joint between it
+ * and the base (codegen/joint_space/link_shares.py), gravity, or a number of one joint. */
 
 enum { OWN, SHARED, GRAVITY }; /* kinds of numbers */
 
-/* Columns of the right-hand sides -r_F and -r_G, zero at first. `own` has the changes of h F and h G by numbers of joints. */
+/* Adds up the columns of -r_F and -r_G, zero at first. own: derivatives of h F and h G by numbers of joints. */
 static void parameter_sides(const Joint *joints, double h, const double *shares, const double *own, const double *slopes, double *F,
                             double *G) {
   const double half_square = 0.5 * h * h;

@@ -1,4 +1,4 @@
-/* (1, turn / 2) q, of unit length. */
+/* The normalised quaternion (1, turn / 2) q. */
 static void turned(const double *q, const double *turn, double *to) {
   const double x = 0.5 * turn[0], y = 0.5 * turn[1], z = 0.5 * turn[2];
   double size;

@@ -1,5 +1,5 @@
-/* A torque on a floating base is held in fixed axes: on its three hinges it acts as E^T of it, with E as in floating.c, which is 1 at
- * the start of a step. */
+/* A torque u on a floating base is constant in fixed axes: the generalised torque on its three hinges is E^T u, with E as in
+ * floating.c (identity at the start of a step). */
 static void on_hinges(const double *p, const double *u, double *torque) {
   const double c1 = cos(p[3]), s1 = sin(p[3]), c2 = cos(p[4]), s2 = sin(p[4]);
   torque[0] = u[3];
@@ -7,7 +7,7 @@ static void on_hinges(const double *p, const double *u, double *torque) {
   torque[2] = s2 * u[3] - s1 * c2 * u[4] + c1 * c2 * u[5];
 }
 
-/* The impulse of that torque over half a step, in the place of u's own, at the end of the step. */
+/* Half a step's impulse at its end: replaces u of the hinges by E^T u. */
 static void turn_torque(const double *h, const double *u, const double *p_next, double *momentum) {
   double torque[3];
   int i;
@@ -15,7 +15,7 @@ static void turn_torque(const double *h, const double *u, const double *p_next, 
   for (i = 0; i < 3; i++) momentum[3 + i] += 0.5 * h[0] * (torque[i] - u[3 + i]);
 }
 
-/* Its derivatives by the pose, in both systems of a step's derivatives. */
+/* Adds derivatives of -h^2/2 E^T u by the pose to K0 or K1. */
 static void turn_slopes(const double *p, const double *u, const double *h, double *K) {
   const double c1 = cos(p[3]), s1 = sin(p[3]), c2 = cos(p[4]), s2 = sin(p[4]), half = 0.5 * h[0] * h[0];
   K[4 + 3 * N] -= half * (c1 * u[5] - s1 * u[4]);
@@ -23,7 +23,7 @@ static void turn_slopes(const double *p, const double *u, const double *h, doubl
   K[5 + 4 * N] -= half * (c2 * u[3] + s2 * (s1 * u[4] - c1 * u[5]));
 }
 
-/* Columns 3 to 5 of J by that torque instead of the hinges': J E^T. */
+/* Columns 3 to 5 of J by the torque in fixed axes instead of the hinges': J E^T. */
 static void turn_columns(const double *p_next, double *J) {
   int i, k;
   for (k = 0; k < N; k++) {

@@ -23,6 +23,7 @@ DOCS = ROOT / "docs"
 URDF = ROOT / "codegen" / "robots" / "double_pendulum.urdf"
 
 
+@pytest.mark.thorough
 def test_the_tutorial_runs_as_printed(tmp_path: Path) -> None:
     page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
     shutil.copy(URDF, tmp_path / "arm.urdf")

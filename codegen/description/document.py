@@ -10,8 +10,13 @@ from typing import Final, TypeVar
 from diffpbd.codegen.description.numerals import XACRO, NumberError, read_limit, read_number, read_vector
 from diffpbd.codegen.description.report import Finding, listed, printable, quoted
 from diffpbd.codegen.description.rigid import Pose, rotated_inertia, rotation_from_rpy, symmetric
+<<<<<<< HEAD
 from diffpbd.codegen.description.robot import ZERO, Inertial, Vec3
 from diffpbd.codegen.description.source import DRAKE, Element
+=======
+from diffpbd.codegen.description.robot import ZERO, Inertial, Mechanics, Vec3
+from diffpbd.codegen.description.source import Element
+>>>>>>> next
 from diffpbd.codegen.description.unread import unread
 from diffpbd.codegen.description.urdf_attributes import URDF, WHY
 from diffpbd.runtime.base.joint_types import AT_ROOT, FIXED, JOINT_TYPES, MOVING, JointType, type_of
@@ -84,9 +89,9 @@ class MimicElement:
 
 
 @dataclass(frozen=True)
-class JointElement:
-    """A joint as written: `axis` not normalised, bounds infinite as in the file, None where it is silent; `rotor`, `stiffness`
-    and `rest` as of `robot.Joint`, which no URDF has."""
+class JointElement(Mechanics):
+    """A joint as written: `axis` not normalised, bounds infinite as in the file, None where it is silent; no URDF has `rotor`,
+    `stiffness` and `rest`."""
 
     name: str
     line: int
@@ -96,16 +101,7 @@ class JointElement:
     pose: Pose = field(default_factory=Pose)
     axis: Vec3 | None = None
     has_limit: bool = False
-    lower: float | None = None
-    upper: float | None = None
-    velocity: float | None = None
-    effort: float | None = None
-    damping: float = 0.0
-    friction: float = 0.0
     mimic: MimicElement | None = None
-    rotor: float = 0.0
-    stiffness: float = 0.0
-    rest: float = 0.0
     of_base: bool = False
     """Whether this is a freedom of a moving base, which no file names."""
     pitch: float = 0.0

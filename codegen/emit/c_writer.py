@@ -207,7 +207,7 @@ def kernel(
     """C text of an SX function with dense arguments, under a C name. With `accumulate` it adds to its outputs.
 
     With `shared` the text is over the type V of templates/lanes.h, a double or several side by side; inputs of
-    these names hold doubles, one for all. With `device` it is over the V of templates/_device.jinja: one function whatever
+    these names hold doubles, one for all. With `device` it is over the V of templates/gpu_device.cuh: one function whatever
     its length, whose arguments are anything that has a V under an index; it leaves w alone. `also` are inputs in front of alpha
     that every robot's kernel of this name takes, whether the graph has them or not.
     """

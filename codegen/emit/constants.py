@@ -129,9 +129,7 @@ CONSTANTS: Final = (
 NOT_FORWARDS: Final = 21
 """Status of every function that takes a step h where that is none."""
 
-IN_C: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in CONSTANTS} | {
-    "not_forwards": NOT_FORWARDS
-}
+IN_C: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in CONSTANTS}
 """The same as C text, counts as integers."""
 
 LAST_OF_FLOATING: Final = 1e-14

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 import casadi as ca
 
-from diffpbd.codegen.emit.c_writer import LANES, kernel
-from diffpbd.codegen.emit.constants import ESTIMATE_BAD_INPUT, IN_C
+from diffpbd.codegen.emit.c_writer import kernel
+from diffpbd.codegen.emit.constants import IN_C, STATUS_NAMES
 from diffpbd.codegen.emit.environment import plain
-from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts
-from diffpbd.codegen.emit.paths import WRITTEN
+from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts, zero
+from diffpbd.codegen.emit.model_header import Value
 from diffpbd.codegen.emit.single import single
 from diffpbd.codegen.emit.sources import Emission
+from diffpbd.codegen.emit.step_kernels import START_RATE
 from diffpbd.codegen.graph import joint_step, torque_estimation
 from diffpbd.codegen.graph.capabilities import Capabilities
 from diffpbd.codegen.graph.functions import Graphs
@@ -26,11 +27,9 @@ STEP: Final = (
     "prepare", "start", "newton", "chord", "end", "velocity", "velocity_gradient", "velocity_newton", "jacobian", "inertia",
     "momentum_slope", "assembly", "solve_transposed", "friction_lag", "adjoint_parameters",
 )  # fmt: skip
-"""Kernels of the step that templates/robot.cu.jinja calls."""
+"""Kernels of the step that templates/gpu_step.cuh and gpu_rollout.cuh call."""
 PLAIN: Final = ("inverse_dynamics", "forward_dynamics", "fk", "tip_jacobian")
 """Functions without an iteration that get an entry."""
-MOST_IN, MOST_OUT = 10, 9
-"""Arguments of the entry that has most, `left` included."""
 
 
 def check_cuda(model: Model, found: Capabilities) -> None:
@@ -63,28 +62,42 @@ def add_cuda(emission: Emission, model: Model, found: Capabilities) -> list[str]
     else:
         others.pop("friction_torque")
     kernels = [
-        kernel(g, f"{name}_kernel", accumulate=name == "adjoint_parameters", device=True).text
+        kernel(
+            g, f"{name}_kernel", accumulate=name == "adjoint_parameters", device=True, also=START_RATE.get(name, ())
+        ).text
         for name, g in (*((k, graphs[k]) for k in STEP if k in graphs), *others.items())
     ]
-    coulomb, *more_coulomb = starts(model.entries, COULOMB)
-    friction = starts(model.entries, FRICTION)
-    varying = len(friction) > PLAIN_FRICTION
-    functions = sorted({text[5 : text.index("(")] for text in LANES.values() if text.startswith("each_")} - WRITTEN)
-    joints = model.robot.n
-    emission.add(
-        f"{emission.robot}.cu", "robot.cu",
-        kernels=kernels, each=functions, most_in=MOST_IN, most_out=MOST_OUT,
-        plain=[_entry(name, g) for name, g in formulas.items() if name in PLAIN], estimation=estimation,
-        n=model.tree.freedoms, links=joints, joints="N" if joints == model.tree.freedoms else str(joints),
-        alpha_size=len(model.entries), model_size=graphs["prepare"].numel_out(0),
-        record_size=graphs["start"].numel_out("record"), factors_size=graphs["newton"].numel_out("factors"),
-        mass_size=graphs["end"].numel_out("M"), coulomb=coulomb, more_coulomb=more_coulomb, friction=friction,
-        varying=varying, begun_of="of->begun, " if varying else "", rates=others["rates"].numel_out(0) if estimation else 0,
-        bad_input=ESTIMATE_BAD_INPUT, sizes=IN_C, single_series=single(plain("sine_series_single.h")),
-    )  # fmt: skip
+    coulomb, friction = starts(model.entries, COULOMB), starts(model.entries, FRICTION)
+    values: dict[str, Value | bool] = {
+        "N": model.tree.freedoms, "LINKS": model.robot.n, "NA": len(model.entries), "NM": graphs["prepare"].numel_out(0),
+        "RECORD": graphs["start"].numel_out("record"), "FACTORS": graphs["newton"].numel_out("factors"),
+        "MASS": graphs["end"].numel_out("M"), "VARYING": len(friction) > PLAIN_FRICTION,
+        "COULOMB(alpha, k)": f"({' || '.join(f'(alpha)[{at} + (k)] != V(0)' for at in coulomb)})",
+        "NO_FRICTION(alpha, k)": zero(friction, "V(0)"),
+        **{name.upper(): name in formulas for name in PLAIN}, "ESTIMATION": estimation,
+    }  # fmt: skip
+    if estimation:
+        values |= {
+            "ROBOT(name)": f"{emission.robot}_##name", "RATES": others["rates"].numel_out(0),
+            "FRICTION_STARTS": f"{{{', '.join(map(str, friction))}}}",
+            "DRIVEN": f"{{{', '.join(['1'] * model.tree.freedoms)}}}",
+        }  # fmt: skip
+    emission.join(f"{emission.robot}.cu", "robot.cu", {
+        "gpu_model.cuh": _model_text(values, kernels),
+        "sine_series_single.h": single(plain("sine_series_single.h")),
+        **({} if estimation else {"gpu_estimation.cuh": ""}),
+    })  # fmt: skip
     if estimation or not found.has("estimate_torque"):
         return []
     return [f"passive joints ({', '.join(model.robot.passive)}); left out of the text for a GPU: estimate_torque"]
+
+
+def _model_text(values: Mapping[str, Value | bool], kernels: Iterable[str]) -> str:
+    """What the text for a GPU knows of the robot: named numbers and statuses, `values`, kernels."""
+    numbers = {f"C_{name.upper()}": value for name, value in IN_C.items()}
+    statuses = {f"STATUS_{name}": number for number, name in STATUS_NAMES.items()}
+    every = {**numbers, **statuses, **{k: int(v) if isinstance(v, bool) else v for k, v in values.items()}}
+    return "\n".join((*(f"#define {name} {value}" for name, value in every.items()), "", *kernels))
 
 
 def _plain(model: Model, found: Capabilities) -> Mapping[str, ca.Function]:
@@ -94,9 +107,3 @@ def _plain(model: Model, found: Capabilities) -> Mapping[str, ca.Function]:
         if name in (*PLAIN, "friction_torque") and found.has(name):
             chosen[name] = graph_of(name, dict(inputs), outputs)
     return chosen
-
-
-def _entry(name: str, graph: ca.Function) -> dict[str, Any]:
-    """Of a plain function: its inputs with their sizes, alpha left out, which is the last; the number of its outputs."""
-    inputs = [(graph.name_in(k), graph.numel_in(k)) for k in range(graph.n_in() - 1)]
-    return {"name": name, "inputs": inputs, "outputs": graph.n_out()}

@@ -32,7 +32,6 @@ from diffpbd.codegen.emit.single import add_single, check_single
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
 from diffpbd.codegen.graph import (
-    constrained_step,
     contact_residual,
     design,
     identification,
@@ -45,6 +44,7 @@ from diffpbd.codegen.graph.capabilities import GRAPHS, UNROLLED, Capabilities, C
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.floating import graphs_of, stepped
 from diffpbd.codegen.graph.model import Model, build, squared_joints
+from diffpbd.codegen.graph.solved_step import solved
 from diffpbd.codegen.result import Row, versions
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.folder.manifest import MANIFEST_NAME, Constant, Generator, Manifest, family
@@ -111,7 +111,7 @@ def write_folder(
         hand_over()
     elif found.has("joint_step") and constrained:
         say(f"deriving the step in joint space with its {' and '.join(_acting(model))}")
-        graphs |= {"joint_step": constrained_step.solved(model)}
+        graphs |= {"joint_step": solved(model)}
         work = add_constrained_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
         paths.add_second_path(emission, "constrained_step", loops=model.tree.sided)
         clock.lap("joint_step")

@@ -19,6 +19,6 @@ def starts(alpha: Sequence[Parameter], kinds: Sequence[str]) -> list[int]:
     return [places[0] for places in found if places]
 
 
-def zero(places: Sequence[int]) -> str:
+def zero(places: Sequence[int], nothing: str = "0.0") -> str:
     """C that is true where joint k has zeros in alpha from all of these places on."""
-    return "(" + " && ".join(f"(alpha)[{at} + (k)] == 0.0" for at in places) + ")"
+    return "(" + " && ".join(f"(alpha)[{at} + (k)] == {nothing}" for at in places) + ")"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Container, Iterable, Sequence
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,8 +13,8 @@ from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
 from diffpbd.codegen.emit.constants import NOT_FORWARDS, SPECIAL_STATUS, STATUS
 from diffpbd.codegen.emit.enumerators import frames, parameters, statuses
 from diffpbd.codegen.emit.environment import plain, render
-from diffpbd.codegen.functions import expect_declared
-from diffpbd.codegen.graph.catalogue import axes, unit_and_frame, worded
+from diffpbd.codegen.functions import FUNCTIONS, expect_declared
+from diffpbd.codegen.graph.catalogue import axes, is_derivative, unit_and_frame, worded
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.folder.manifest import ABI_VERSION, Argument, Function, Parameter
 
@@ -59,6 +60,20 @@ class Emission:
         banner = dataclasses.replace(self.banner, text=f"{self.robot}: {path}")
         self.files[path] = render("plain", banner=banner, text=plain(name), source=name.endswith(".c"))
 
+    def join(self, path: str, name: str, made: Mapping[str, str]) -> None:
+        """Plain text of `templates/` with what it includes in its place, below a banner: one file for a compiler that knows no
+        others. `made` has included texts that are not in `templates/`, or are others here."""
+
+        def text(included: re.Match[str]) -> str:
+            inner = included[1]
+            return made[inner] if inner in made else joined(plain(inner))
+
+        def joined(outer: str) -> str:
+            return re.sub(r'^#include "([\w.]+)"\n', text, outer, flags=re.M)
+
+        banner = dataclasses.replace(self.banner, text=f"{self.robot}: {path}")
+        self.files[path] = render("plain", banner=banner, text=joined(plain(name)), source=False)
+
     def declare(
         self,
         name: str,
@@ -101,6 +116,27 @@ class Entry:
 def argument(name: str, rows: int, cols: int | str) -> Argument:
     """An argument with its axes, unit and frame."""
     return Argument(name, rows, cols, axes(name, cols), *unit_and_frame(name))
+
+
+Shapes = Mapping[str, tuple[int, int | str]]
+
+
+def arguments(name: str, shapes: Shapes) -> tuple[list[Argument], list[Argument]]:
+    """Inputs and outputs of a declared function by the shapes of their names, which has of those that only some robots have
+    what this one has. Seeds are as what they belong to, blocks of Jacobians have an output's rows and an input's columns."""
+
+    def shape(k: str) -> tuple[int, int | str]:
+        if is_derivative(k):
+            output, _, by = k[1:].rpartition("_d")
+            return shapes[output][0], shapes[by][0]
+        return shapes[k.removesuffix("_bar")]
+
+    f = FUNCTIONS[name]
+    inputs, outputs = (
+        [argument(slot.name, *shape(slot.name)) for slot in slots if slot.always or slot.name in shapes]
+        for slots in (f.inputs, f.outputs)
+    )
+    return inputs, outputs
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Numbers of what is attached to a robot's links, as columns of blocks: closed loops, contacts, wrenches, lever springs."""
+"""Parameters of a robot's closed loops, contacts, wrenches and lever springs, as columns of blocks."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from diffpbd.codegen.description.contact_law import IN_CONE, LEVERS
 from diffpbd.codegen.description.rigid import AXES
 from diffpbd.codegen.description.robot import BOX, CAPSULE, IDENTITY, SPHERE, ZERO, Loop, Pair, Plane, Robot, Tip
 from diffpbd.codegen.description.robot import Contact as Sphere
+from diffpbd.codegen.graph.distances import PLANE
 from diffpbd.codegen.graph.geometry import rows, turned, vector
 from diffpbd.codegen.graph.loop_poses import frame_of
 from diffpbd.codegen.graph.parameters import LEVER_PARTS, WRENCH_PARTS, across, extent
@@ -38,15 +39,14 @@ def loop_numbers(entry: Any, index: Mapping[str, int], aligned: Sequence[Any], l
 
 
 def as_touching(pair: Pair) -> Contact:
-    """A pair as the derivation sees it."""
+    """A pair as an input of the derivation."""
     own, other = pair.sphere, pair.other
-    cores = () if isinstance(other, Plane) or own.core == other.core == SPHERE else (own.core, other.core)
-    turning = (own.torsional > 0.0, own.rolling > 0.0)
-    return Contact(own.link, other.link, not isinstance(other, Plane), bool(own.friction), cores, *turning)
+    cores = (own.core, PLANE if isinstance(other, Plane) else other.core)
+    return Contact(own.link, other.link, cores, bool(own.friction), own.torsional > 0.0, own.rolling > 0.0)
 
 
 def placed(entry: Any, robot: Robot, sphere: Sphere) -> Any:
-    """Centre of a sphere in its link's frame [m]: its own entries of alpha, or by the size and place of its surface."""
+    """Centre of a sphere in its link's frame [m]: its own entries of alpha, or from the size and pose of its surface."""
     middle, half = extent(robot, sphere)
     centre = vector(entry, f"contact.centre.{sphere.surface}", AXES, middle)
     parts = []
@@ -74,46 +74,38 @@ def sloped(entry: Any, plane: Plane) -> Any:
 
 
 def contact_blocks(entry: Any, aligned: Sequence[Any], robot: Robot) -> dict[str, Any]:
-    """Numbers of every contact in the axes of the joints of both links, see `contacts`, and those of its law; where any has
-    friction against turning, that of each behind both."""
-
-    def seen(link: int, v: Any) -> Any:
-        return v if link < 0 else ca.mtimes(aligned[link].T, v)
-
-    columns, laws, cores = [], [], []
+    """Numbers of both shapes of every contact, and of its law; with torsional or rolling friction then its lever arms."""
+    columns, laws = [], []
     turned = any(pair.sphere.torsional > 0.0 or pair.sphere.rolling > 0.0 for pair in robot.pairs)
     for pair in robot.pairs:
-        own, other = pair.sphere, pair.other
-        levers = [entry(f"contact.{kind}.{own.law}", 0.0) for kind in LEVERS] if turned else []
-        if isinstance(other, Plane):
-            last = [seen(other.link, sloped(entry, other)), entry(f"plane.height.{other.name}", other.height)]
-        else:
-            last = [seen(other.link, placed(entry, robot, other)), entry(f"contact.radius.{other.shape}", other.radius)]
-            if as_touching(pair).cores:
-                cores.append(ca.vertcat(*[_core(entry, aligned, robot, shape) for shape in (own, other)]))
-        radius = entry(f"contact.radius.{own.shape}", own.radius)
-        columns.append(ca.vertcat(seen(own.link, placed(entry, robot, own)), radius, *last, *levers))
-        each = [entry("contact.slip" if kind == "slip" else f"contact.{kind}.{own.law}", 0.0) for kind in IN_CONE]
-        laws.append(ca.vertcat(*each, *levers))
-    found = {"contact": ca.horzcat(*columns), "contact_law": ca.horzcat(*laws)}
-    return found | ({"core": ca.horzcat(*cores)} if cores else {})
+        columns.append(ca.vertcat(*[_core(entry, aligned, robot, shape) for shape in (pair.sphere, pair.other)]))
+        names = [
+            f"{kind}.{pair.sphere.law}" if kind != "slip" else kind for kind in (*IN_CONE, *(LEVERS if turned else ()))
+        ]
+        laws.append(ca.vertcat(*[entry(f"contact.{name}", 0.0) for name in names]))
+    return {"core": ca.horzcat(*columns), "contact_law": ca.horzcat(*laws)}
 
 
-def _core(entry: Any, aligned: Sequence[Any], robot: Robot, shape: Sphere) -> Any:
-    """Numbers of a sphere, capsule or box in the axes of its link's joint, see `meetings`."""
-    centre, axes, halves = placed(entry, robot, shape), ca.SX.eye(3), ca.SX.zeros(3)
-    if shape.core == CAPSULE:
+def _core(entry: Any, aligned: Sequence[Any], robot: Robot, shape: Sphere | Plane) -> Any:
+    """Numbers of a shape in the axes of its link's joint, see `meetings`."""
+    axes, halves, radius = ca.SX.eye(3), ca.SX.zeros(3), ca.SX(0)
+    if isinstance(shape, Plane):
+        axes[:, 0] = sloped(entry, shape)
+        centre = axes[:, 0] * entry(f"plane.height.{shape.name}", shape.height)
+    else:
+        centre, radius = placed(entry, robot, shape), entry(f"contact.radius.{shape.shape}", shape.radius)
+    if not isinstance(shape, Plane) and shape.core == CAPSULE:
         ends = [placed(entry, robot, c) for c in robot.contacts if c.part == shape.part and c.core == SPHERE]
         way = (ends[1] - ends[0]) / 2
         halves[0] = ca.sqrt(ca.dot(way, way) + (0.0 if way.is_constant() else SHORT**2))
         axes[:, 0], centre = way / halves[0], (ends[0] + ends[1]) / 2
-    elif shape.core == BOX:
+    elif not isinstance(shape, Plane) and shape.core == BOX:
         axes, halves = ca.SX(ca.DM([list(row) for row in shape.axes])), ca.SX(ca.DM(list(shape.halves)))
         if shape.axes == IDENTITY:
             halves = vector(entry, f"contact.half.{shape.surface}", AXES, shape.halves)
     if shape.link >= 0:
         centre, axes = ca.mtimes(aligned[shape.link].T, centre), ca.mtimes(aligned[shape.link].T, axes)
-    return ca.vertcat(centre, ca.vec(axes), halves, entry(f"contact.radius.{shape.shape}", shape.radius))
+    return ca.vertcat(centre, ca.vec(axes), halves, radius)
 
 
 def wrench_numbers(entry: Any, frame: Tip) -> Any:

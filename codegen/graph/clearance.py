@@ -1,6 +1,6 @@
 """`clearance` of a model: signed distances of shapes on its links from each other and from obstacles given at run time.
 
-Distances come pair by pair, then obstacle by obstacle, each to every shape that moves. `distances` defines a pair; here shapes
+Order of distances: pairs, then obstacles, each to every moving shape. `distances` defines a pair; here shapes
 are placed in world axes and Jacobians made of it: a joint between the two bodies of a pair, with its axis a through o, moves
 the distance by a·M + (o × a)·n where it turns and by a·n where it slides; one that carries both does not.
 """
@@ -31,7 +31,7 @@ MOST: Final = 5000
 SMOOTHING: Final = "clearance.smoothing"
 """The entry of alpha."""
 TINY: Final = 1e-12
-"""[m or 1] Length of an obstacle's axis or normal, or of a pair's, below which it has no direction."""
+"""[m or 1] Length of an obstacle's axis or normal, or of a pair's normal, below which its direction is undefined."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Row:
-    """A distance: the shape in front, and the shape or obstacle behind it; where the latter is no shape its kind and number."""
+    """A distance: the first shape, and the second shape or an obstacle's kind and number."""
 
     one: int
     other: int
@@ -205,7 +205,7 @@ def specs(clearance: Clearance) -> Iterator[Spec]:
 
 
 def _reverse(clearance: Clearance, inputs: Sequence[tuple[str, Any]], J: Any) -> Spec:
-    """vjp_clearance: by p as the Jacobian says, by all else as distances change with what is nearest held."""
+    """vjp_clearance: by p from the Jacobian, by other inputs with the nearest points held."""
     seed = ca.SX.sym("distance_bar", len(clearance.rows))
     total: Any = ca.SX(0)
     symbols, values = [], []

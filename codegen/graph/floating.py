@@ -1,11 +1,11 @@
-"""A floating base: any function of a robot whose base is free, from functions of a tree that stands on six joints.
+"""Functions of a robot with a floating base, from functions of a tree with six joints for the base.
 
-At an instant the world is seen from the base: its frame stands still where the base link is, gravity and all else that is
-given in world axes is turned into it, and the first six joints, three slides and three hinges, are at zero. With R the base's
+At an instant the base's present frame is the reference: gravity and everything else given in world axes is rotated into it, and
+the first six joints, three prismatic and three revolute, are zero. With R the base's
 rotation at that instant, x its place, s the slides and a the hinges, the base's later place is x + R s, its later rotation
 R Rx(a₁) Ry(a₂) Rz(a₃), and its rates are R ṡ and R E(a) ȧ with E = (e₁, Rx e₂, Rx Ry e₃). E is 1 at a = 0, so torques,
-inertias and Jacobians are turned by R alone; accelerations there have one part more, since E moves. Nothing but gravity and
-what stands in the world tells one frame from another: every step has a new one, far from the angles where E is singular.
+inertias and Jacobians are only rotated by R; accelerations have one more term, from dE/dt. Only gravity and objects fixed
+in the world depend on the frame: every step has a new one, far from the angles where E is singular.
 
 A position has seven numbers for the base, place [m] and unit quaternion wxyz, rates have six: velocity of the base link's
 origin [m/s] and angular velocity [rad/s], world axes. A derivative by a position is one by x + δ, (1, φ/2) ⊗ q and the joints:
@@ -20,12 +20,11 @@ from typing import Any, Final
 
 import casadi as ca
 
-from diffpbd.codegen.description.robot import Plane
-from diffpbd.codegen.graph import constrained_step, step_graphs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.geometry import product, rows, square
 from diffpbd.codegen.graph.meetings import CORE
 from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.solved_step import solved
 from diffpbd.codegen.program.notation import STATE
 from diffpbd.runtime.folder.manifest import Parameter
 
@@ -36,7 +35,7 @@ PHANTOMS: Final = FREEDOMS - 1
 STEP: Final = ("p", "pd", "u", "h", "alpha")
 """Arguments of joint_step."""
 FRAME: Final = 12
-"""Numbers of the frame that a step is seen from: rotation by rows, place."""
+"""Size of a step's frame: rotation (row by row), position."""
 
 
 def rotation(q: Any) -> Any:
@@ -59,7 +58,7 @@ def tangent(p: Any) -> Any:
 
 
 def seen_from(model: Model, R: Any, x: Any) -> Model:
-    """The model with all that is given in the world, gravity, wrenches and ends of loops, in the axes of a frame there."""
+    """The model with gravity, wrenches and ends of loops transformed from the world to a frame."""
     blocks = {k: ca.SX(v) for k, v in model.blocks.items()}
     blocks["gravity"] = ca.mtimes(R.T, blocks["gravity"])
     if "heading" in blocks:
@@ -73,15 +72,7 @@ def seen_from(model: Model, R: Any, x: Any) -> Model:
                 axes, place = blocks["loop"][start : start + 9, k], blocks["loop"][start + 9 : start + 12, k]
                 blocks["loop"][start : start + 9, k] = rows(ca.mtimes(R.T, square(axes)))
                 blocks["loop"][start + 9 : start + 12, k] = ca.mtimes(R.T, place - x)
-    for k, pair in enumerate(model.robot.pairs):
-        plane = isinstance(pair.other, Plane)
-        for start, link, turns in ((0, pair.sphere.link, False), (4, pair.other.link, plane)):
-            if link < 0:
-                v = blocks["contact"][start : start + 3, k]
-                if turns:
-                    blocks["contact"][7, k] -= ca.dot(v, x)
-                blocks["contact"][start : start + 3, k] = ca.mtimes(R.T, v if turns else v - x)
-    for k, contact in enumerate(model.tree.cored):
+    for k, contact in enumerate(model.tree.contacts):
         for start, link in ((0, contact.link), (CORE, contact.other)):
             if link < 0:
                 core = blocks["core"][start : start + 12, k]
@@ -91,7 +82,7 @@ def seen_from(model: Model, R: Any, x: Any) -> Model:
 
 
 def from_a_frame(model: Model) -> Model:
-    """The model seen from a frame whose numbers are further parameters, behind its own."""
+    """The model in a frame whose numbers are further parameters, after its own."""
     frame = ca.SX.sym("frame", FRAME)
     names = [*(f"frame.rotation.{i}{k}" for i in "xyz" for k in "xyz"), *(f"frame.place.{i}" for i in "xyz")]
     more = tuple(Parameter(name, "1", 0.0, None, None) for name in names)
@@ -109,8 +100,6 @@ def stepped(model: Model) -> ca.Function:
         return ca.vertcat(ca.mtimes(R, v[0:3]), ca.mtimes(R, v[3:FREEDOMS]), v[FREEDOMS:])
 
     start, frame = ca.vertcat(ca.MX.zeros(FREEDOMS), p[PLACE:]), ca.vertcat(alpha, ca.vec(R.T), x)
-    constrained = model.tree.closures or model.tree.sided
-    solved = constrained_step.solved if constrained else step_graphs.solved
     end, rates = solved(from_a_frame(model)).call([start, turned(R.T, pd), turned(R.T, u), h, frame])
     c, s = ca.cos(end[3:FREEDOMS]), ca.sin(end[3:FREEDOMS])
     E = ca.vertcat(ca.horzcat(1, 0, s[1]), ca.horzcat(0, c[0], -s[0] * c[1]), ca.horzcat(0, s[0], c[0] * c[1]))

@@ -18,7 +18,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from diffpbd.codegen.graph.constrained_step import Closed
+from diffpbd.codegen.graph.constrained_step import closed_rows
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import graph_of
@@ -64,7 +64,7 @@ def systems(model: Model, driven: list[int]) -> list[System]:
 def _forward(model: Model) -> System:
     graphs = Graphs(model)
     p, pd, u, n = graphs.p, graphs.pd, graphs.u, model.tree.freedoms
-    _, A = Closed(model).rows(p)
+    _, A = closed_rows(model, p)
     z = ca.SX.sym("z", n + A.shape[0])
     push = u + graphs.friction(pd) + graphs.pose_torque(p) - graphs.gears.torques(graphs.bias(p, pd))
     balance = ca.mtimes(graphs.mass_matrix(p), z[:n]) - ca.mtimes(A.T, z[n:]) - push
@@ -76,7 +76,7 @@ def _forward(model: Model) -> System:
 def _inverse(model: Model, driven: list[int]) -> System:
     graphs = Graphs(model)
     p, pd, pdd, n = graphs.p, graphs.pd, graphs.pdd, model.tree.freedoms
-    _, A = Closed(model).rows(p)
+    _, A = closed_rows(model, p)
     m = A.shape[0]
     torque = graphs.inverse_dynamics(p, pd, pdd)
     offset = ca.densify(ca.SX(graphs.gears.chosen(model.blocks["offset"])))

@@ -1,4 +1,4 @@
-"""Where capsules and boxes touch: gap, normal and point of a contact, by the one definition of distance, `distances`.
+"""Where two shapes touch: gap, normal and point of a contact, by the one definition of distance, `distances`.
 
 Witnesses move with the bodies and are held while a gap is differentiated, so a row of J is the gap's own gradient. Where two
 capsules cross nearly in parallel, a tilt moves their nearest points fast: the surfaces are as flat there as a ball of radius
@@ -43,10 +43,10 @@ def inlined(program: Program, model: Model, given: Mapping[str, Any]) -> dict[st
 
 
 def _meetings(model: Model, own: Mapping[str, Any]) -> Any:
-    """MEETING × contacts of capsules and boxes."""
+    """MEETING × contacts."""
     program, columns = places(model.tree), []
     seen = inline(program, {k: own[k] for k in program.inputs})["places"]
-    for k, contact in enumerate(model.tree.cored):
+    for k, contact in enumerate(model.tree.contacts):
         half = PLACES // 2
         one, two = (
             _placed(kind, seen[half * i : half * (i + 1), k], own["core"][CORE * i : CORE * (i + 1), k])
@@ -69,7 +69,7 @@ def _meeting(one: Placed, two: Placed) -> Any:
     first, second = (two, one) if turned else (one, two)
     crossing = first.kind == second.kind == CAPSULE
     at, pitch = _crossing(first, second) if crossing else (apart(first, second, SMOOTHING), ca.SX(0))
-    point = facing(first, at) - at.distance / 2 * at.normal
+    point = facing(first, at, at.distance / 2)
     return ca.vertcat(at.distance, -at.normal if turned else at.normal, point, pitch)
 
 

@@ -84,7 +84,7 @@ class Model:
     subtrees), the `JOINT_BLOCKS` n each; mass n, com 3 × n, inertia 6 × n (about the COM, without payload), rotation 9 × n,
     translation 3 × n, limit 2 n (lower and upper a joint, 0 where none acts),
     payload 10 (mass, com, inertia about it, tip frame), wrench 9 × wrenches (point, force, torque), lever 5 × lever springs,
-    loop 25 × loops (see `closures`); `chosen` says which rows of these are kept; contact 8 × contacts (see `contacts`),
+    loop 25 × loops (see `closures`); `chosen` says which rows of these are kept; core 32 × contacts (see `meetings`),
     contact_law `IN_CONE` × contacts (a friction of 0 without any); heading 9, the rotation by rows of the frame in
     which a floating base is stepped.
     """

@@ -18,10 +18,10 @@ from typing import Any, Final
 
 import casadi as ca
 
+from diffpbd.codegen.graph.contacts import normals, rows_at
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.joint_step import on_hinges
 from diffpbd.codegen.graph.model import Model
-from diffpbd.codegen.graph.touched import Touched
 from diffpbd.codegen.graph.translate import graph_of
 
 SEEN: Final = 3
@@ -60,13 +60,13 @@ def rebound(gap: Any, approach: Any, pull: Any, e: Any, h: Any) -> tuple[Any, An
 
 def seen(model: Model, p: Any, pd: Any, u: Any) -> Any:
     """`SEEN` of every contact, 3 × contacts."""
-    touched = Touched(model)
-    at = touched.at(p)
-    closing = ca.mtimes(at.J[touched.first, :], pd)
+    at = rows_at(model, p)
+    N = at["J"][normals(model.tree)[:-1], :]
+    closing = ca.mtimes(N, pd)
     push = on_hinges(p, u) if model.tree.base else u
     pdd = Graphs(model).forward_dynamics(p, pd, push)
-    pull = ca.mtimes(at.J[touched.first, :], pdd) + ca.jtimes(closing, p, pd)
-    return ca.horzcat(at.gap, -closing, -pull).T
+    pull = ca.mtimes(N, pdd) + ca.jtimes(closing, p, pd)
+    return ca.horzcat(at["gap"], -closing, -pull).T
 
 
 def shifts(model: Model, p: Any, pd: Any, u: Any, h: Any) -> Any:

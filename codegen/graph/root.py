@@ -23,9 +23,9 @@ FALLING: Final = tuple(10.0**-k for k in range(-1, 8))
 
 
 class Root:
-    """A stage of a step: equations of momentum, loops and one-sided rows, what is known (state with parameters, and what
-    is fixed while it is solved), and a first guess, off which `turning` unknowns end by no more than `FAR_TURN`. `deep` says
-    of a free tree whether it is.
+    """A stage of a step: equations of momentum, loops and unilateral constraints, what is known (state with parameters, and
+    what is fixed while it is solved), and a first guess, off which `turning` unknowns end by no more than `FAR_TURN`. `deep`:
+    it is the stage of a deep tree, which nothing constrains.
 
     CasADi's own error fills pages with every input of every failed evaluation, and a solver around it makes hundreds. NaN is no
     less an error: to IPOPT it is one, and no result that depends on it is a number.
@@ -39,20 +39,19 @@ class Root:
         equations: tuple[Any, Any, Any],
         guess: Any,
         turning: Sequence[int] = (),
-        deep: bool | None = None,
+        deep: bool = False,
     ) -> None:
         self.name, self.size = name, unknown.numel()
         state, fixed = known
-        momentum, loops, sided = equations
+        momentum, loops, unilateral = equations
         parameters, every = ca.vertcat(*known), ca.vertcat(*equations)
-        free = deep is not None
-        options = {**TOLERANCES[bool(deep)], "max_iter": 50, "line_search": free or bool(sided.numel())}
+        options = {**TOLERANCES[deep], "max_iter": 50, "line_search": not loops.numel() or bool(unilateral.numel())}
         quiet = {"error_on_fail": False, "show_eval_warnings": False}
         self.solve = ca.rootfinder(name, "newton", {"x": unknown, "p": parameters, "g": every}, {**options, **quiet})
         self.guess = ca.Function(f"{name}_guess", [state, fixed], [guess], {"cse": True})
         slope = ca.diag(ca.jacobian(momentum, unknown[: momentum.numel()]))
-        stiffness = ca.mmin(ca.fabs(slope)) if sided.numel() else ca.SX(1)
-        error = ca.norm_1(momentum / slope) + ca.norm_1(loops) + ca.norm_1(sided) / stiffness
+        stiffness = ca.mmin(ca.fabs(slope)) if unilateral.numel() else ca.SX(1)
+        error = ca.norm_1(momentum / slope) + ca.norm_1(loops) + ca.norm_1(unilateral) / stiffness
         if turning:
             n = len(turning)
             far = ca.mmax(ca.DM(turning) * ca.fabs(unknown[:n] - guess[:n])) > FAR_TURN

@@ -8,9 +8,9 @@ from typing import Any, Final
 import casadi as ca
 
 from diffpbd.codegen.graph.capabilities import GRAPHS, UNROLLED, Capabilities
-from diffpbd.codegen.graph.joint_step import forwards, jacobian_alpha, residuals
+from diffpbd.codegen.graph.joint_step import forwards, jacobian_alpha
 from diffpbd.codegen.graph.model import Model
-from diffpbd.codegen.graph.root import Root
+from diffpbd.codegen.graph.solved_step import NEXT, STATE, solved, symbols_of
 from diffpbd.codegen.graph.translate import graph_of, inline
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
@@ -20,9 +20,6 @@ from diffpbd.codegen.program.program import Program
 POSE_ITERATIONS: Final = 5
 """Newton iterations on the pose of an unrolled step: from a guess that is off by h² three reach rounding, and each order of
 derivatives is one iteration behind."""
-
-STATE: Final = ("p", "pd", "u", "h", "alpha")
-NEXT: Final = ("p_next", "pd_next")
 
 
 def step_graphs(model: Model, wanted: Capabilities) -> dict[str, ca.Function]:
@@ -45,29 +42,10 @@ def step_graphs(model: Model, wanted: Capabilities) -> dict[str, ca.Function]:
     return found
 
 
-def _symbols(model: Model) -> dict[str, Any]:
-    sizes = dict.fromkeys(("p", "pd", "u"), model.tree.freedoms) | {"h": 1, "alpha": model.alpha.numel()}
-    return {k: ca.MX.sym(k, sizes[k]) for k in STATE}
-
-
-def solved(model: Model) -> ca.Function:
-    """joint_step by two root finders, F for p_next, G for pd_next: exact derivatives of any order."""
-    r = residuals(model)
-    none, known, deep = ca.SX(0, 1), ca.vertcat(r.p, r.pd, r.u, r.h, r.alpha), model.tree.deep
-    pose = Root("pose", r.p_next, (known, none), (r.F, none, none), r.p + r.h * r.pd, deep=deep)
-    rate = Root("rate", r.pd_next, (ca.vertcat(known, r.p_next), none), (r.G, none, none), r.pd, deep=deep)
-    symbols = _symbols(model)
-    given, nothing = ca.vertcat(*symbols.values()), ca.MX(0, 1)
-    p_next = pose.root(given, nothing)
-    pd_next = rate.root(ca.vertcat(given, p_next), nothing)
-    ends = [forwards(symbols["h"], end) for end in (p_next, pd_next)]
-    return ca.Function("joint_step", list(symbols.values()), ends, list(STATE), list(NEXT))
-
-
 def unrolled(model: Model) -> ca.Function:
     """joint_step with fixed numbers of iterations and no branch: POSE_ITERATIONS of Newton's method, and those on friction of
     the maximal steps: from rest, where a rate that would change its sign stops at zero (`velocity.friction_iteration`)."""
-    tree, known = model.tree, dict(_symbols(model))
+    tree, known = model.tree, dict(symbols_of(model))
     made: dict[str, ca.Function] = {}
 
     def run(program: Program, **more: Any) -> dict[str, Any]:

@@ -1,16 +1,10 @@
 """Contact in joint coordinates: how far apart two bodies are, and how fast their surfaces move against each other.
 
-A sphere (radius 0: a point) touches a plane or another sphere. With x_c its centre, n the unit normal from the other to it,
-
-    plane    φ = n·x_c − height − radius
-    sphere   φ = ‖x_a − x_b‖ − radius_a − radius_b,    n = (x_a − x_b)/‖x_a − x_b‖
-
-Of capsules and boxes φ, n and the point are given (`meeting`): where both links are (`places`), the distance of `clearance`
-says them.
-
-Both bodies are taken at one point, midway between the two surfaces along n, so that what one loses of momentum the other
-gains. A row of J is what a unit force there along n, t₁ or t₂ does on the motion of every joint between the two bodies: J ṗ
-are the rates of the sphere against the other along these, the first of them φ's. Joints further in move both alike.
+Where both links of a contact are (`places`), the distance of `clearance` says its gap φ, the unit normal n from the other shape
+to the first, and the point midway between the two surfaces along n (`meeting`). Both bodies are taken at that point, so that
+what one loses of momentum the other gains. A row of J is what a unit force there along n, t₁ or t₂ does on the motion of every
+joint between the two bodies: J ṗ are the rates of the first body against the other along these, the first of them φ's. Joints
+further in move both alike.
 
 Everything is in the axes of the link on which both hang, the world's where there is none. The tangents come from n without a
 branch (Duff et al., Building an Orthonormal Basis, Revisited, 2017), by the sign of its third component. The cone of friction
@@ -27,23 +21,18 @@ from typing import Any, Final
 import sympy as sp
 
 from diffpbd.codegen.joint_space import gears
+from diffpbd.codegen.joint_space.cones import LAW
 from diffpbd.codegen.joint_space.link_frames import Links, Side, link_inputs, side, turned_rows
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross, dot
 from diffpbd.codegen.program.store import stored
 from diffpbd.codegen.program.tree import Contact, Tree
 
-CONTACT_ROWS: Final = 8
-"""Numbers of a contact: centre of the sphere and its radius, then normal and height of the plane or centre and radius of the
-other sphere; in the axes of the joints of either link. Where any contact has friction against turning (`discs`), its levers
-about the normal and across it [m] stand behind them."""
 MEETING: Final = 8
-"""Numbers of a contact of a capsule or box at a pose: gap, normal, and the point between both surfaces, in the axes of the link
+"""Numbers of a contact at a pose: gap, normal, and the point between both surfaces, in the axes of the link
 on which both hang; last the gap's derivative by a turn about the normal at that point (two capsules alone have one)."""
 PLACES: Final = 24
-"""Axes (by rows) and origin of both links of it, in the same."""
-LENGTH_GUARD: Final = 1e-9
-"""[m] Distance of two centres below which the normal fades: it has no direction where they are one."""
+"""Axes (by rows) and origin of both links of a contact, in the same."""
 ORIGIN: Final = Matrix([0, 0, 0])
 
 
@@ -121,23 +110,9 @@ class _Touch:
 
 
 def _touch(places: _Places, contact: Contact, numbers: Any) -> _Touch:
-    """`numbers` of the contact, or of its meeting."""
-    b, tree = places.b, places.tree
-    one, two = places.both(contact)
-    if contact.cores:
-        ways = _motions(b, tree, one, two, numbers[4:7, 0])
-        return _Touch(numbers[0, 0], numbers[1:4, 0], *ways, numbers[7, 0] if contact.crossing else sp.Integer(0))
-    centre, radius = b.let(one.origin + one.axes * numbers[0:3, 0]), numbers[3, 0]
-    if contact.round:
-        apart = b.let(centre - b.let(two.origin + two.axes * numbers[4:7, 0]))
-        length = b.let(sp.sqrt(b.let(dot(apart, apart) + sp.Float(LENGTH_GUARD**2))))
-        normal = b.let(apart * b.let(1 / length))
-        gap = b.let(length - radius - numbers[7, 0])
-    else:
-        normal = b.let(two.axes * numbers[4:7, 0])
-        gap = b.let(dot(normal, b.let(centre - two.origin)) - numbers[7, 0] - radius)
-    point = b.let(centre - b.let(radius + gap / 2) * normal)
-    return _Touch(gap, normal, *_motions(b, tree, one, two, point))
+    """`numbers` of its meeting."""
+    ways = _motions(places.b, places.tree, *places.both(contact), numbers[4:7, 0])
+    return _Touch(numbers[0, 0], numbers[1:4, 0], *ways, numbers[7, 0] if contact.crossing else sp.Integer(0))
 
 
 def _motions(b: Program, tree: Tree, one: _Placed, two: _Placed, point: Any) -> tuple[dict[int, Any], dict[int, Any]]:
@@ -176,27 +151,18 @@ class _Across:
         return tuple(self.b.let(back * t) for t in found) if back is not None and self._turned(contact) else found
 
 
-def _numbers(b: Program, tree: Tree) -> tuple[list[Any], list[Any]]:
-    """Of every contact its own, or those of its meeting; and its levers of friction against turning, where any has some."""
-    own = b.input("contact", CONTACT_ROWS + 2 * tree.turned, len(tree.contacts))
-    met = b.input("meeting", MEETING, len(tree.cored)) if tree.cored else None
-    found, count = [], 0
-    for k, contact in enumerate(tree.contacts):
-        found.append(own[:, k] if met is None or not contact.cores else met[:, count])
-        count += bool(contact.cores)
-    return found, [own[CONTACT_ROWS:, k] for k in range(len(tree.contacts))]
-
-
 def touching(
-    b: Program, tree: Tree, links: Links, at: Side, numbers: Any, signs: Any = None, every: bool = False
+    b: Program, tree: Tree, links: Links, at: Side, signs: Any = None, every: bool = False
 ) -> tuple[list[Any], list[Any], list[Any]]:
-    """Gaps, rows of J and the signs of the normals' third components. `numbers` as `_numbers` has them; `signs` of the start of
-    a step where this is its end. Rows of a contact are normal, t₁, t₂, then of turning about the normal, and about t₁ and t₂,
+    """Gaps, rows of J and the signs of the normals' third components. `signs` of the start of a step where this is its
+    end. Rows of a contact are normal, t₁, t₂, then of turning about the normal, and about t₁ and t₂,
     times their levers; the normal alone without friction; with `every` the first three of each."""
     seen, gaps, rows, found = _Places(b, tree, links, at), [], [], []
     ways = _Across(b, seen)
-    for k, (contact, own, levers) in enumerate(zip(tree.contacts, *numbers, strict=True)):
-        touch = _touch(seen, contact, own)
+    met = b.input("meeting", MEETING, len(tree.contacts))
+    levers = b.input("contact_law", LAW + 2, len(tree.contacts))[LAW:, :] if tree.turned else Matrix()
+    for k, contact in enumerate(tree.contacts):
+        touch = _touch(seen, contact, met[:, k])
         normal = ways.normal(contact, touch.normal)
         sign = b.let(sign_of(normal[2])) if signs is None else signs[k]
         across = ways.tangents(contact, normal, sign) if contact.rough or every else ()
@@ -211,7 +177,7 @@ def touching(
         for kind, direction in () if every else about:
             entries = [sp.Integer(0)] * tree.n
             for joint, turn in touch.turns.items():
-                entries[joint] = b.let(levers[kind] * b.let(dot(direction, turn)))
+                entries[joint] = b.let(levers[kind, k] * b.let(dot(direction, turn)))
             rows.append(list(gears.torques(b, tree, entries)))
         gaps.append(touch.gap)
         found.append(sign)
@@ -220,11 +186,11 @@ def touching(
 
 @stored
 def places(tree: Tree) -> Program:
-    """p → `places` (24 × contacts of capsules and boxes)."""
+    """p → `places` (24 × contacts)."""
     b = Program("contact_places", "Where the links of contacts are.")
     p, links = b.input("p", tree.freedoms), link_inputs(b, tree)
     known, columns = _Places(b, tree, links, side(b, tree, gears.positions(b, tree, p))), []
-    for contact in tree.cored:
+    for contact in tree.contacts:
         columns.append(Matrix([x for link in known.both(contact) for x in (*link.axes, *link.origin)]))
     b.output("places", Matrix.hstack(*columns))
     return b
@@ -235,11 +201,11 @@ def directions(tree: Tree) -> Program:
     """p and the `sign` of every normal → `frames` (9 × contacts): normal, t₁ and t₂ in world axes."""
     b = Program("contact_directions", "Directions of the impulses of contacts.")
     p, links = b.input("p", tree.freedoms), link_inputs(b, tree)
-    (numbers, _), signs = _numbers(b, tree), b.input("sign", len(tree.contacts))
+    met, signs = b.input("meeting", MEETING, len(tree.contacts)), b.input("sign", len(tree.contacts))
     seen, columns = _Places(b, tree, links, side(b, tree, gears.positions(b, tree, p))), []
     ways = _Across(b, seen)
     for k, contact in enumerate(tree.contacts):
-        normal = _touch(seen, contact, numbers[k]).normal
+        normal = _touch(seen, contact, met[:, k]).normal
         axes = seen.seen(seen.meeting(contact.link, contact.other), -1).axes
         vectors = (normal, *ways.tangents(contact, ways.normal(contact, normal), signs[k]))
         columns.append(Matrix([x for v in vectors for x in b.let(axes * v)]))
@@ -253,10 +219,9 @@ def rows(tree: Tree, every: bool = False, ending: bool = False) -> Program:
     are given, those of the start of the step."""
     b = Program("contact_rows", "Gaps of contacts, and rates of the surfaces against each other.")
     p, links = b.input("p", tree.freedoms), link_inputs(b, tree)
-    numbers = _numbers(b, tree)
     signs = list(b.input("sign", len(tree.contacts))) if ending else None
     at = side(b, tree, gears.positions(b, tree, p))
-    gaps, gradient, found = touching(b, tree, links, at, numbers, signs, every)
+    gaps, gradient, found = touching(b, tree, links, at, signs, every)
     b.output("gap", Matrix(gaps))
     b.output("J", Matrix(gradient))
     if not ending:

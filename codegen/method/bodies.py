@@ -1,4 +1,4 @@
-"""What happens to one body in a step: leaf programs of the two integrators, each called once a link."""
+"""One body in a step: leaf programs of the two integrators, each called once per link."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def inertia_kernel() -> Program:
 
 
 def discrete_spin(A: Any) -> Any:
-    """h L of a turn from R₀ to R₁: vee(A - Aᵀ) with A = R₁ J_d R₀ᵀ (Moser and Veselov); the same seen from
+    """h L of a turn from R₀ to R₁: vee(A - Aᵀ) with A = R₁ J_d R₀ᵀ (Moser and Veselov); symmetric in
     both ends."""
     return axial(A)
 

@@ -3,9 +3,9 @@
 A residual is written once, as a function of the two positions and of world vectors fixed to parent or child.
 Its gradient is `diff` of the same expression under the left perturbation x <- x + dx, R <- (1 + [phi]x) R,
 which turns a vector `w` fixed to the body into `w + phi x w`: the paper's eqs. 2, 7 and, with the signs of the two
-bodies exchanged there, 14. What the direct solver needs of a gradient, its
-null space and one solution of J d = -c, has a short closed form in `projection`; the tests hold it against
-the gradients.
+bodies exchanged there, 14. The direct solver needs its null space and
+one solution of J d = -c, which have a short closed form in `projection`; tests compare it with the
+gradients.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class JointVectors:
 
     @staticmethod
     def at(program: Program, joint: JointNumbers, x_a: Any, R_a: Any, x_b: Any, R_b: Any) -> JointVectors:
-        """At two poses; a vector is named in the program when it is first asked for."""
+        """At two poses; a vector is added to the program when it is first used."""
         return JointVectors(joint, x_a, x_b, lambda w: program.let(R_a * w), lambda w: program.let(R_b * w))
 
     def moved(self, dx_a: Any, phi_a: Any, dx_b: Any, phi_b: Any) -> JointVectors:

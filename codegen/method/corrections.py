@@ -1,4 +1,4 @@
-"""How the paper closes one joint: the Lagrange multiplier of its rows, and the corrections of its two bodies.
+"""The paper's correction of one joint: the Lagrange multiplier of its rows, and the corrections of its two bodies.
 
 For rows c with gradient J by (dx, φ) of parent a and child b (paper: eqs. 7 and 14, here by differentiation, see `constraints`)
 and weights W = diag(1/m, R I⁻¹ Rᵀ) (eq. 4, with the inertia turned from body to world axes)
@@ -14,7 +14,7 @@ the cosine between the axes. At c = 0 that has a derivative along every directio
 below `RESIDUAL_FLOOR` the direction fades, and at c = 0 values are zero and derivatives those for the mean of d·K d/(d·d) over
 all d.
 
-The third constraint of the paper, the limits, is one row a joint whose multiplier is projected (`limits.projected`).
+The third constraint of the paper, the limits, is one row per joint whose multiplier is projected (`limits.projected`).
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class _Side:
 
 
 def residual_of(slide: bool, angular: bool, multiplier: Multiplier) -> Residual:
-    """The rows a correction closes."""
+    """The rows of a correction."""
     if angular:
         if slide:
             return slide_orientation
@@ -218,8 +218,8 @@ def _solve(program: Program, K: Any, rhs: Any) -> Any:
 def limit_kernel(slide: bool) -> Program:
     """Leaf: correction of one joint's limits: `move_b`, `move_a` (6 each), and the joint's multiplier after it.
 
-    The multiplier is that of all corrections of the step so far. It is projected, not its change, so that a limit gives back
-    what it pushed too much; `factor` times the correction is what will be done.
+    The multiplier is accumulated over the corrections of the step. It is projected, not its change, so that a limit can
+    reduce an excessive push; the applied correction is `factor` times this one.
     """
     kind = f"{'slide' if slide else 'hinge'}_limit"
     program = Program(kind, "Correction of the limits of one joint.")
@@ -241,8 +241,8 @@ def limit_kernel(slide: bool) -> Program:
 
 @cache
 def displace_kernel(angular: bool, scaled: bool) -> Program:
-    """Leaf: a pose moved by (dx, φ), all of it or `factor` times it; angular moves leave the position
-    alone."""
+    """Leaf: a pose moved by (dx, φ), or `factor` times it; angular moves keep the
+    position."""
     name = f"{'turn' if angular else 'displace'}{'_scaled' if scaled else ''}"
     program = Program(name, "A pose moved by a correction.")
     pose, move = program.input("pose", POSE), program.input("move", 6)

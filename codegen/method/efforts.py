@@ -1,4 +1,4 @@
-"""Efforts of the joints at a pose, u and springs, and what they exert on the links."""
+"""Efforts of the joints at a pose (u and springs), and their forces and moments on the links."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.method import bodies
 from diffpbd.codegen.method.kinematics import hinge_beyond, slide_position
 from diffpbd.codegen.method.projection import total
-from diffpbd.codegen.method.world import call, kernel_at
+from diffpbd.codegen.method.world import call_at
 from diffpbd.codegen.program.notation import JOINT, LEVER, SPRING, WORLD, JointNumbers, children, part, square
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
@@ -55,21 +55,20 @@ def efforts(program: Program, tree: Tree, numbers: tuple[Any, Any, Any, Any], x:
         lever = j in tree.levers
         if lever:
             own["lever"] = part(levers_of, LEVER, tree.levers.index(j))
-        kernel = kernel_at(effort_kernel(tree.slides[j], lever), parent, tree.slides[j])
-        results.append(call(program, kernel, own)["effort"])
+        results.append(call_at(program, tree, j, effort_kernel(tree.slides[j], lever), own)["effort"])
     return results
 
 
 def pulls(
     program: Program, tree: Tree, joint: Any, effort: list[Any], x: list[Any], R: list[Any]
 ) -> list[dict[str, Any]]:
-    """Calls: what the joints' efforts exert on every link: `pull`, and `reaction` where it carries joints."""
+    """Calls: forces and moments of the joints' efforts on every link: `pull`, and `reaction` if it carries joints."""
     found = []
     for j, parent in enumerate(tree.parents):
         own = {"joint": part(joint, JOINT, j), "effort": effort[j], "rotation_b": R[j], "x_b": x[j]}
         if parent != WORLD:
             own["x_a"] = x[parent]
-        found.append(call(program, kernel_at(bodies.pull_kernel(tree.slides[j]), parent, tree.slides[j]), own))
+        found.append(call_at(program, tree, j, bodies.pull_kernel(tree.slides[j]), own))
     results = []
     for i in range(tree.n):
         reactions = [found[k]["reaction"] for k in children(tree, i)]

@@ -1,4 +1,4 @@
-"""Friction whose law has more parts than the plain one, as the steps in maximal coordinates take it."""
+"""Friction laws beyond the plain one, for steps in maximal coordinates."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from diffpbd.codegen.program.tree import Tree
 
 @cache
 def friction_start_kernel(laws: tuple[str, ...]) -> Program:
-    """Leaf: Coulomb, viscous and transition (3) of a joint for a step that starts at a rate, from all numbers of a law that has
-    more parts than the plain one. As in `joint_space.friction`: convex and dissipative whatever the law."""
+    """Leaf: Coulomb, viscous and transition (3) of a joint at the rate at a step's start, from all numbers of such a law.
+    Convex and dissipative for every law, as in `joint_space.friction`."""
     program = Program("friction_start", "Friction coefficients at the start of a step.")
     numbers, rate = program.input("friction", len(forces.friction_names(laws))), program.scalar("rate")
     program.output("coefficients", program.let(Matrix(forces.coefficients(laws, rate, list(numbers)))))
@@ -26,7 +26,7 @@ def friction_start_kernel(laws: tuple[str, ...]) -> Program:
 
 
 def at_start(program: Program, tree: Tree, friction: Any, joint: Any, xi: Any) -> Any:
-    """Calls: the flat friction (3 a joint) that the kick of a step from xi takes; with the plain law what is given."""
+    """Calls: the flat friction (3 per joint) for the kick of a step from xi; with the plain law the given one."""
     if not tree.friction:
         return friction
     size, found = friction_size(tree), []

@@ -1,9 +1,9 @@
 """Sweeps of the variational step: constraint impulses along the gradients at the start pose, joint by joint
 or gathered.
 
-Each body keeps where its momentum takes it, `target` (position) and `spin` (h L), and its pose. A sweep first
-lets every body drift, one Newton iteration on its own h L(q₀→q) = spin, then gives impulses that close the
-rows of each joint: d = W J₀ᵀ λ with J₁ W J₀ᵀ λ = -c, W = diag(1/m, K⁻¹), K the derivative of h L. Impulses go
+Each body has a pose, and the `target` (position) and `spin` (h L) of its momentum. A sweep first lets every
+body drift, one Newton iteration on its own h L(q₀→q) = spin, then applies impulses that close the rows of
+each joint: d = W J₀ᵀ λ with J₁ W J₀ᵀ λ = -c, W = diag(1/m, K⁻¹), K the derivative of h L. Impulses go
 into target and spin, displacements into the pose, so that at the fixed point both the constraints and the
 momentum balance hold: the solution is that of the direct solver.
 """
@@ -35,7 +35,7 @@ from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross, dot
 
 AIM = 13
-"""What a sweep moves of a body: pose (7), target (3), spin (3)."""
+"""State of a body in a sweep: pose (7), target (3), spin (3)."""
 AIM_POSE = slice(0, 7)
 AIM_TARGET = slice(7, 10)
 AIM_SPIN = slice(10, 13)
@@ -76,7 +76,7 @@ def push_kernel(carries: bool) -> Program:
 
 @cache
 def drift_kernel() -> Program:
-    """Leaf: a body drifts where its momentum takes it: aim (13) -> aim, and its weight (10) there."""
+    """Leaf: a body drifts along its momentum: aim (13) -> aim, and its weight (10) there."""
     program = Program("drift", "A body goes where its momentum takes it.")
     body, aim, turning = program.input("body", BODY), program.input("aim", AIM), program.input("turning", 9)
     q, target, spin = aim[POSE_QUATERNION, 0], aim[AIM_TARGET, 0], aim[AIM_SPIN, 0]
@@ -105,7 +105,7 @@ def impulse_kernel(slide: bool, angular: bool) -> Program:
 
 def _declared(program: Program) -> tuple[tuple[JointVectors, JointVectors], list[Any], tuple[Any, Any, Any, Any]]:
     """Declares a joint's numbers and its two bodies: the joint at the start and at the iterate, (1/m, K⁻¹) of child and parent,
-    and what `limits.position` takes of the iterate."""
+    and the arguments of `limits.position` at the iterate."""
     joint = JointNumbers.of(program.input("joint", JOINT))
     starts, ends, weights = [], [], []
     for side in ("b", "a"):

@@ -112,8 +112,8 @@ def hinge_beyond(program: Program, joint: JointNumbers, R_a: Any, R_b: Any, p_re
     """Angle of a hinge beyond p_ref [rad], in (-π, π]: atan2((n_a x n_b)·axis, n_a·n_b) with n_a = e1 and n_b
     = f1.
 
-    Corrected Algorithm 2: no arcsin and no case split, so it is smooth wherever it does not jump; turning
-    both arguments by p_ref moves the jump to p_ref ± π.
+    Corrected Algorithm 2: no arcsin and no case split, so it is smooth except for one jump, which rotating
+    both arguments by p_ref moves to p_ref ± π.
     """
     n_b = program.let(R_a.T * program.let(R_b * joint.f1))
     c, s = program.let(dot(n_b, joint.e1)), program.let(dot(n_b, joint.e2))

@@ -1,14 +1,14 @@
-"""Joint limits: the third constraint, one unilateral row a side.
+"""Joint limits: the third constraint, a unilateral constraint per side.
 
-    lower <= p <= upper,    multiplier >= 0 on the side that is touched, 0 elsewhere,
+    lower <= p <= upper,    multiplier >= 0 on the active side, 0 elsewhere,
 
-at the position level, and the same for the rates of the joints that are at a limit: they may only leave it (no restitution).
-A row's gradient is the joint's own motion, so that in the direct solves a touched limit locks a joint that the elimination
-has already isolated: the projection of `projection.solve`, and the rates of `tree_rates`, take the joint as it would move if
-free, stop it at its limit, and let its parent feel it as rigid the next time. Sweeps carry one multiplier a joint.
+at the position level, and likewise for the rates of joints at a limit, which may only leave it (no restitution). A row's
+gradient is the joint's own motion, so in the direct solves an active limit locks a joint that the elimination has already
+isolated: `projection.solve` and `tree_rates` compute its free motion, stop it at its limit, and treat it as rigid in the next
+pass. Sweeps carry one multiplier per joint.
 
-Nothing here branches: sides are chosen by `below`, whose derivative is zero. Derivatives are exact where no joint is just about
-to touch or leave a limit.
+There are no branches: sides are chosen by `below`, whose derivative is zero. Derivatives are exact unless a joint is just
+touching or leaving a limit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import sympy as sp
 from diffpbd.codegen.method.bodies import rotation_kernel
 from diffpbd.codegen.method.constraints import JointVectors, gradient, joint_gap
 from diffpbd.codegen.method.kinematics import hinge_beyond, slide_position
-from diffpbd.codegen.method.world import call, kernel_at
+from diffpbd.codegen.method.world import call_at
 from diffpbd.codegen.program.notation import (
     JOINT,
     LIMIT,
@@ -42,23 +42,23 @@ from diffpbd.codegen.program.selection import below
 from diffpbd.codegen.program.tree import Tree
 
 PASSES: Final = 3
-"""Solutions with the active set of the one before: the first finds who touches a limit, the second solves with them, the third
-is for joints that let others go. Further ones change nothing but where several joints reach their limits within one step."""
+"""Solves, each with the active set of the previous one: the first finds active limits, the second solves with them, the third
+for limits that become inactive again. More matter only if several joints reach their limits within one step."""
 
 CLOSE: Final = sp.Float(1e-6)
-"""[rad or m] A joint this near to its limit, or beyond, is at it when rates are sought: far above what a converged pose is off,
-far below what matters."""
+"""[rad or m] Tolerance within which a joint is at its limit in the rate stage: far above the error of a converged pose, far
+below what matters."""
 
 OUTSIDE: Final = sp.Float(5e-2)
-"""[rad or m] How far outside its range a joint may be at the start of a step: more is no play and no error of a reading."""
+"""[rad or m] Largest violation of a limit at the start of a step, more than backlash or measurement errors."""
 
 INWARDS: Final = sp.Float(1e-2)
-"""[rad/s or m/s] How fast a joint that starts outside is led in: a step moves its limit no further than that. Pushed in within
-the step it would get the rate of its depth over h, 100 rad/s for 1 rad, and keep it."""
+"""[rad/s or m/s] Speed at which a joint that starts outside is moved in: the rate of its moving limit. Pushed in within one
+step it would keep the rate depth/h, 100 rad/s for 1 rad."""
 
 
 def stopped(program: Program, s: Any, room: Any) -> tuple[Any, Any]:
-    """A motion cut to its room, and its lock: -1 where cut at the lower limit, 1 at the upper, else 0."""
+    """A motion clipped to its room, and its lock: -1 if clipped at the lower limit, 1 at the upper, else 0."""
     lower, upper = room[0, 0], room[1, 0]
     under, over = program.let(s - lower), program.let(upper - s)
     low, high = program.let(below(under)), program.let(below(over))
@@ -95,7 +95,7 @@ def _position(program: Program, slide: bool, p_ref: Any) -> Any:
 @cache
 def start_kernel(slide: bool) -> Program:
     """Leaf: `angle`, the position of a joint at the start of a step, a hinge's within π of the middle of its range; `reach`,
-    its limits in this step: those it has, or what it is led in to from outside."""
+    its limits in this step, moved outwards for a joint that starts outside."""
     program = Program(
         f"{'slide' if slide else 'hinge'}_start", "Position of a joint, and its limits in a step from there."
     )
@@ -112,8 +112,8 @@ def start_kernel(slide: bool) -> Program:
 
 @cache
 def outside_kernel(slide: bool) -> Program:
-    """Leaf: `least` of a joint's room to both limits drawn out by OUTSIDE, and of its range: below 0 it starts too far outside,
-    or has none."""
+    """Leaf: `least` of a joint's room to both limits extended by OUTSIDE, and of its range: negative if it starts too far
+    outside, or its range is empty."""
     program = Program(f"{'slide' if slide else 'hinge'}_outside", "How far outside its limits a joint is.")
     lower, upper = program.input("limit", LIMIT)
     middle = sp.Integer(0) if slide else program.let((lower + upper) / 2)
@@ -136,7 +136,7 @@ def room_kernel(slide: bool) -> Program:
 
 @cache
 def stop_kernel() -> Program:
-    """Leaf: `stop`, the way to the limit that a joint is locked at, from its `room` and `lock`."""
+    """Leaf: `stop`, the distance to the limit at which a joint is locked, from its `room` and `lock`."""
     program = Program("stop", "The way to the limit that a joint is locked at.")
     room, lock = program.input("room", LIMIT), program.scalar("lock")
     program.output("stop", program.let(below(lock) * room[0, 0] + below(-lock) * room[1, 0]))
@@ -150,7 +150,7 @@ def _called(
     bodies = {"x_b": x[j], "rotation_b": R[j]}
     if parent != WORLD:
         bodies |= {"x_a": x[parent], "rotation_a": R[parent]}
-    return call(program, kernel_at(kernel, parent, tree.slides[j]), bodies, own)
+    return call_at(program, tree, j, kernel, bodies, own)
 
 
 def begin(program: Program, tree: Tree, numbers: tuple[Any, Any, Any], x: list[Any], R: list[Any]) -> None:
@@ -168,7 +168,7 @@ def begin(program: Program, tree: Tree, numbers: tuple[Any, Any, Any], x: list[A
 
 
 def led(given: Mapping[str, Any], start: Mapping[str, Any]) -> dict[str, Any]:
-    """What a step is given, with the limits that `begin` found."""
+    """Inputs of a step, with the limits that `begin` found."""
     return {**given, **({"limit": start["reach"]} if "reach" in start else {})}
 
 
@@ -234,7 +234,7 @@ def contacts(program: Program, room: list[Any]) -> tuple[list[Any], list[Any]]:
 
 
 def held(program: Program, rate: Any, contact: Any) -> tuple[Any, Any]:
-    """A rate that does not leave through a limit, and its lock."""
+    """A rate clipped so that it does not violate a limit, and its lock."""
     low = program.let(contact[0, 0] * program.let(below(rate)))
     high = program.let(contact[1, 0] * program.let(below(-rate)))
     lock = program.let(high - low)
@@ -258,7 +258,7 @@ def row_gradient(slide: bool, w: JointVectors) -> tuple[Any, Any]:
 
 
 def projected(program: Program, multiplier: Any, p: Any, limit: Any, K: Any) -> Any:
-    """The multiplier that puts a joint with p at λ where it belongs: > 0 at its lower limit, < 0 at its upper, 0 in between."""
+    """The projected multiplier of a joint that is at p with λ: > 0 at its lower limit, < 0 at its upper, 0 in between."""
     lower = program.let(multiplier - program.let(p - limit[0, 0]) / K)
     upper = program.let(multiplier - program.let(p - limit[1, 0]) / K)
     return program.let(lower * program.let(below(-lower)) + upper * program.let(below(upper)))

@@ -1,13 +1,13 @@
 """The first stage of a step with closed loops: a border of the elimination along the tree.
 
 A Newton iteration has been eliminated along the tree, s = −(row·d_a + constant) a joint (`projection`); an impulse of a loop
-changes nothing but the constants, from the pulled links to the base. So the displacements of the pulled links are found
-without any impulse and for one of each row, what is left is a system as large as there are rows,
+only changes the constants of joints between its links and the base. So the displacements of the loop's links are computed
+without impulses and for a unit impulse of each row, which leaves a system with one equation per row,
 
     Σ_l (J₁ₖ d^l) Λ_l = −g_k − J₁ₖ (d + gap),
 
-and the constants are those of all together. J₁ D⁻¹ J₀ᵀ has a positive definite symmetric part but for O(h), as the joints'
-pivots have: it is eliminated without pivoting.
+then the constants with all impulses. The symmetric part of J₁ D⁻¹ J₀ᵀ is positive definite up to O(h), like the joints'
+pivots: elimination needs no pivoting.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import sympy as sp
 
 from diffpbd.codegen.method.loops import each_row, impulses, moving, pull_size, pulls
 from diffpbd.codegen.method.projection import motion_of, total
-from diffpbd.codegen.method.world import call, kernel_at
+from diffpbd.codegen.method.world import call_at
 from diffpbd.codegen.program.notation import WORLD, column
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import dot
@@ -30,7 +30,7 @@ from diffpbd.codegen.program.tree import Tree
 
 @cache
 def load_kernel(slide: bool) -> Program:
-    """Leaf: `constant` of a joint for an impulse behind it, and `carried`, what its parent feels of that; see
+    """Leaf: `constant` of a joint for an impulse on its subtree, and `carried`, the part passed to its parent; see
     `projection.elimination_kernel`."""
     program = Program(f"load_{'slide' if slide else 'hinge'}", "What an impulse behind a joint does to it.")
     wrench, inverse = program.input("wrench", 6), program.scalar("inverse")
@@ -63,7 +63,7 @@ def opposite_kernel() -> Program:
 @cache
 def border_kernel(tree: Tree) -> Program:
     """Leaf: `multiplier` Λ of all kept rows: value (rows), pull of every row at the iterate, gap (6) and displacement (6,
-    without any impulse, then for one of each row) of the moving links of every loop."""
+    without impulses, then for a unit impulse of each row) of the moving links of every loop."""
     m = tree.rows
     program = Program("border", "Impulses of the closed loops: the system that the tree leaves of them.")
     value, pull = program.input("value", m), program.input("pull", pull_size(tree))
@@ -73,7 +73,7 @@ def border_kernel(tree: Tree) -> Program:
     of = [k for k, loop in enumerate(tree.closures) for _ in loop.kept]
 
     def work(row: int, block: Any) -> Any:
-        """What a row's pulls do on displacements of the moving links of its loop."""
+        """Work of a row's wrenches on displacements of the moving links of its loop."""
         places = range(first[of[row]], first[of[row]] + len(moving(tree.closures[of[row]])))
         wrenches = list(each_row(tree, pull)[row].values())
         pairs = [(wrenches[n], block[6 * e : 6 * e + 6, 0]) for n, e in enumerate(places)]
@@ -101,7 +101,7 @@ def superpose_kernel(count: int) -> Program:
 
 
 class Border:
-    """The kept rows beside the elimination of a Newton iteration: `projection.solve` asks it for the joints' constants."""
+    """The kept loop rows in the elimination of a Newton iteration, which give `projection.solve` the joints' constants."""
 
     def __init__(self, tree: Tree, start_pull: Any, pull: Any, value: Any) -> None:
         self.tree, self.start, self.pull, self.value = tree, each_row(tree, start_pull), pull, value
@@ -109,15 +109,14 @@ class Border:
     def _constants(
         self, program: Program, rules: list[dict[str, Any]], start_motion: Sequence[Any], row: dict[int, Any]
     ) -> dict[int, Any]:
-        """Calls: constants of the joints that feel an impulse of one row."""
+        """Calls: constants of the joints affected by an impulse of one row."""
         tree, found = self.tree, {}
         behind = {link: [program.call(opposite_kernel(), pull=wrench)["wrench"]] for link, wrench in row.items()}
         for j in reversed(range(tree.n)):
             if j not in behind:
                 continue
             own = {"wrench": total(program, behind[j]), "start_motion": start_motion[j]}
-            kernel = kernel_at(load_kernel(tree.slides[j]), tree.parents[j], tree.slides[j])
-            called = call(program, kernel, rules[j], own)
+            called = call_at(program, tree, j, load_kernel(tree.slides[j]), rules[j], own)
             found[j] = called["constant"]
             if tree.parents[j] != WORLD:
                 behind.setdefault(tree.parents[j], []).append(called["carried_on"])
@@ -126,7 +125,7 @@ class Border:
     def _displaced(
         self, program: Program, rules: list[dict[str, Any]], motion: list[dict[str, Any]], constants: dict[int, Any]
     ) -> Any:
-        """Calls: displacements of the moving links of every loop, one after another."""
+        """Calls: displacements of the moving links of every loop, concatenated."""
         tree = self.tree
         found: dict[int, Any] = {}
         ends = [link for loop in tree.closures for link in moving(loop)]
@@ -134,14 +133,13 @@ class Border:
             own = {"constant": constants.get(j, Matrix([0])), "motion": motion[j]["motion"]}
             if tree.parents[j] != WORLD:
                 own["displacement_a"] = found[tree.parents[j]]
-            kernel = kernel_at(shift_kernel(tree.slides[j]), tree.parents[j], tree.slides[j])
-            found[j] = call(program, kernel, own, rules[j])["displacement"]
+            found[j] = call_at(program, tree, j, shift_kernel(tree.slides[j]), own, rules[j])["displacement"]
         return column(*(found[link] for link in ends))
 
     def close(
         self, program: Program, rules: list[dict[str, Any]], motion: list[dict[str, Any]], start_motion: Sequence[Any]
     ) -> list[dict[str, Any]]:
-        """Calls: the joints' rules with the impulses of all rows in their constants."""
+        """Calls: the joints' elimination rules with the impulses of all rows in their constants."""
         tree = self.tree
         parts = [self._constants(program, rules, start_motion, row) for row in self.start]
         plain = dict(enumerate(rule["constant"] for rule in rules))
@@ -168,8 +166,8 @@ def beside(
     motion: list[dict[str, Any]],
     start_motion: Sequence[Any],
 ) -> Callable[[list[dict[str, Any]]], list[dict[str, Any]]] | None:
-    """What `projection.solve` calls between its two ways, at an iterate whose `places` are x and R; None without loops.
-    Declares `pull`, what the rows pull at the start."""
+    """The call for `projection.solve` between its two sweeps, at an iterate with `places` x and R; None without loops. Declares
+    `pull`, the rows' wrenches at the start."""
     if loop is None:
         return None
     value, pull = pulls(program, tree, loop, *places, motion)

@@ -1,4 +1,4 @@
-"""The second stage of a step with closed loops: joint rates that the rows allow, with implicit friction.
+"""The second stage of a step with closed loops: joint rates that satisfy the rows, with implicit friction.
 
 The joint-space inertia M is a matrix here, whatever the depth of the tree.
 """
@@ -21,11 +21,12 @@ from diffpbd.codegen.program.selection import below
 from diffpbd.codegen.program.tree import Tree
 
 HALVINGS: Final = 8
-"""Step lengths 1, ½, … that a Newton iteration on friction beside loops may take."""
+"""Number of step sizes 1, ½, … of the line search of a Newton iteration on friction with loops."""
 LEFT: Final = sp.Rational(1, 2)
-"""[1] Share of the first slope that may be left with the opposite sign at its end; as in the joint-space step."""
+"""[1] Accepted slope at the end of the line search with the opposite sign, relative to the first; as in the joint-space
+step."""
 ROUNDING: Final = sp.Float(1e-13)
-"""[1] Slope over the sizes of its terms that may be rounding: a step of full length is then taken."""
+"""[1] Slope relative to its terms below which it may be rounding: the full step is then taken."""
 
 
 @cache
@@ -52,10 +53,10 @@ def rate_rows(tree: Tree) -> Program:
 @cache
 def friction_iteration(tree: Tree) -> Program:
     """Leaf: one Newton iteration on M ṗ − h τ_friction(ṗ) − Aᵀ Η = impulse, A ṗ = 0: rate (n) → `next` (n), and the inverse
-    `pivots` (rows) of the border, which tell how far rows are from depending on each other.
+    `pivots` (rows) of the border, which show how nearly rows are redundant.
 
-    The equation is the gradient of a convex function on A ṗ = 0. The direction stays there; its length is halved until at most
-    `LEFT` of the slope is left with the opposite sign.
+    The equation is the gradient of a convex function on A ṗ = 0, which contains the direction; a line search halves the step
+    until the slope has its old sign or at most `LEFT` of its old size.
     """
     n, m = tree.n, tree.rows
     program = Program("loop_friction_iteration", "Newton iteration on the implicit friction kick beside closed loops.")
@@ -79,7 +80,7 @@ def friction_iteration(tree: Tree) -> Program:
     X = elimination.solve(program, factors, A.T)
     eta, inverse = impulses(program, program.let(A * X), program.let(-A * (rate + x)), tree.spare, symmetric=True)
     d = program.let(x + X * eta)
-    # without the loops' part, which does nothing along d but is far larger than the slope near the solution
+    # without the loops' part, which is zero along d but whose terms far exceed the slope near the solution
     bound = program.let(impulse + A.T * eta)
     first, along = program.let(dot(d, program.let(momentum - bound))), program.let(dot(d, program.let(M * d)))
 

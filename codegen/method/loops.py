@@ -1,10 +1,10 @@
-"""Closed loops in maximal coordinates: rows of the cut joints (`laws.cuts`), what they pull at, and how far a state is off.
+"""Closed loops in maximal coordinates: rows of the cut joints (`laws.cuts`), their wrenches, and residuals of a state.
 
 With g the kept rows of all loops, J their gradient, and multipliers Λ and Η, a step adds J(q₀)ᵀ Λ to the impulses of its first
 stage so that g(q₁) = 0 (`loop_border`), and J(q₁)ᵀ Η to those of its second so that J(q₁) v₁ = 0 (`loop_rates`): on the
 manifold of the joints that is the step of `joint_space.bordered`.
 
-A row pulls at two links (those that move), by a wrench at the root joint of each one's tree, as `projection` takes them all.
+A row acts on two links (those that move) by a wrench at the root joint of each one's tree, as in `projection`.
 """
 
 from __future__ import annotations
@@ -37,29 +37,29 @@ from diffpbd.codegen.program.tree import Closure, Tree
 IDENTITY = Matrix.eye(3)
 ZERO3 = Matrix([0, 0, 0])
 SHIFT: Final = sp.Float(1e-9)
-"""[1] ε over the trace of a system whose rows depend on each other."""
+"""[1] ε over the trace of a system with redundant rows."""
 AGAIN: Final = 4
 
 
 def moving(loop: Closure) -> tuple[int, ...]:
-    """The links that a loop's rows pull at, child before parent: those that are not the world."""
+    """The links on which a loop's rows act, child before parent, without the world."""
     return tuple(link for link in (loop.child, loop.parent) if link != WORLD)
 
 
 def _wide(loop: Closure) -> int:
-    """Numbers of a pull: a wrench (6) on each moving link."""
+    """Size of a row's pull: a wrench (6) on each moving link."""
     return 6 * len(moving(loop))
 
 
 def pull_size(tree: Tree) -> int:
-    """Numbers of the pulls of all kept rows."""
+    """Size of the pulls of all kept rows."""
     return sum(len(loop.kept) * _wide(loop) for loop in tree.closures)
 
 
 def _seen(
     program: Program, rows: Iterable[cuts.Row], cut: Any, x: dict[str, Any], R: dict[str, Any]
 ) -> tuple[Any, Any, dict[Any, Any]]:
-    """Axes of the parent's cut frame (3 × 3), the arm to the cut on the child, and what stands for the symbols of rows."""
+    """Axes of the parent's cut frame (3 × 3), the arm to the cut on the child, and substitutions for the symbols of rows."""
     axes = {side: program.let(R[side] * Matrix(3, 3, list(cut[k : k + 9, 0]))) for side, k in (("a", 0), ("b", 12))}
     arm = {side: program.let(R[side] * cut[k : k + 3, 0]) for side, k in (("a", 9), ("b", 21))}
     gap = program.let(x["b"] + arm["b"] - x["a"] - arm["a"])
@@ -100,7 +100,7 @@ def pulls(program: Program, tree: Tree, loop: Any, x: list[Any], R: list[Any], p
     """Calls: values of all kept rows and their pulls, both flat; x (3), R (9) and `offset` of every link."""
     values, found = [], []
     for k, closure in enumerate(tree.closures):
-        if not closure.kept:  # others say what its rows would
+        if not closure.kept:  # its rows are redundant
             continue
         given = {"loop": part(loop, LOOP_ROWS, k)}
         for side, link in (("a", closure.parent), ("b", closure.child)):
@@ -114,8 +114,8 @@ def pulls(program: Program, tree: Tree, loop: Any, x: list[Any], R: list[Any], p
 
 
 def impulses(program: Program, S: Any, rhs: Any, spare: int, symmetric: bool = False) -> tuple[Any, Any]:
-    """Impulses of all rows from their system, and the inverse pivots. Where rows depend on others S + ε 1 is solved
-    instead, and what that leaves once more, `AGAIN` times: each leaves ε over the least singular value of S that is none."""
+    """Impulses of all rows from their system, and the inverse pivots. With redundant rows S + ε 1 is solved instead, with
+    `AGAIN` iterative refinements, each of which reduces the residual by ε over the least nonzero singular value of S."""
     if not spare:
         factors = elimination.factors(program, S, symmetric=symmetric)
         return elimination.solve(program, factors, rhs), Matrix([factors[k, k] for k in range(S.rows)])
@@ -139,7 +139,7 @@ def each_row(tree: Tree, pull: Any) -> list[dict[int, Any]]:
 
 @cache
 def check_kernel(loop: Closure) -> Program:
-    """Leaf: `rows` of a loop, every one, at the states of its links, and `rates` of those."""
+    """Leaf: all `rows` of a loop at the states of its links, and their `rates`."""
     program = Program(f"check_{loop.kind}", f"Rows of a closed loop, a {loop.kind}, and their rates.")
     cut = program.input("loop", LOOP_ROWS)
     states = {side: program.input(f"state_{side}", STATE) if link != WORLD else None

@@ -1,12 +1,12 @@
-"""Joint rates of the velocity stage along the tree, in O(n): what `velocity.rates` does with a dense inertia.
+"""Joint rates of the velocity stage along the tree, in O(n); `velocity.rates` is the dense version.
 
 One safeguarded Newton iteration on M ṗ - h τ_friction(ṗ) = b solves
 
     (M + D) ṗ⁺ = b + h τ(ṗ) + D ṗ,        D = h times the slope of friction,
 
-link by link: every joint is eliminated from the tips with D on its pivot, b is never summed up because each link brings its
-own momentum, and the rates follow from the base. Algorithm 1 damps velocities that it has read off; there the unknown is the
-change of the rates, which leaves alone what does not belong to a joint, and no momentum is needed.
+link by link: joints are eliminated from the tips with D on their pivots (b is never formed: each link contributes its own
+momentum), and the rates follow from the base. Algorithm 1 damps velocities computed from poses; there the unknown is the change
+of the rates, which does not affect motion outside of the joints, and no momentum is needed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import sympy as sp
 from diffpbd.codegen.laws import forces
 from diffpbd.codegen.method import limits, projection
 from diffpbd.codegen.method.projection import SYMMETRIC_INERTIA, motion_of
-from diffpbd.codegen.method.world import call, kernel_at
+from diffpbd.codegen.method.world import call_at
 from diffpbd.codegen.program.notation import FRICTION, LIMIT, WORLD, children, column, part
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import dot
@@ -52,7 +52,7 @@ def rate_follow_kernel(slide: bool, relative: bool, limited: bool = False) -> Pr
     """Leaf: `next` rate of a joint and `twist` (6) of its link, or the changes of both, from its parent's.
 
     A rate that would change its sign stops at zero, as in `velocity.friction_iteration`; a `limited` joint does not move
-    further where it is at a limit, and says so: `lock_next`.
+    further at a limit, see `lock_next`.
     """
     kind = f"{'slide' if slide else 'hinge'}{'_change' if relative else ''}{'_limited' if limited else ''}"
     program = Program(f"rate_{kind}", "Rate of a joint from its parent's twist.")
@@ -111,7 +111,7 @@ def rate_sweep(tree: Tree, relative: bool) -> Program:
         if limited:
             own |= {"lock": lock[j, 0], "before": given[j, 0] if relative else sp.Integer(0)}
         kernel = projection.elimination_kernel(False, bool(behind), tree.slides[j], resisted=True, limited=limited)
-        rules[j] = call(program, kernel_at(kernel, parent, tree.slides[j]), own, resistance)
+        rules[j] = call_at(program, tree, j, kernel, own, resistance)
         felt[j] = rules[j].get("carried_on")
     twists: list[Any] = []
     after: list[Any] = []
@@ -125,8 +125,7 @@ def rate_sweep(tree: Tree, relative: bool) -> Program:
         limited = j in tree.limits
         if limited:
             own["contact"] = part(contact, LIMIT, j)
-        kernel = kernel_at(rate_follow_kernel(tree.slides[j], relative, limited), parent, tree.slides[j])
-        called = call(program, kernel, rules[j], own)
+        called = call_at(program, tree, j, rate_follow_kernel(tree.slides[j], relative, limited), rules[j], own)
         locks.append(called["lock_next"][0, 0] if limited else sp.Integer(0))
         twists.append(called["twist"])
         after.append(called["next"])
@@ -148,7 +147,7 @@ def rates(
     """Calls: joint rates (n), iterated from rest; `blocks` as `rate_sweep` takes them, link by link, `before` making it
     relative.
 
-    With limits, first passes at rest find which of the joints that have no `room` are held.
+    With limits, first passes at rest find which of the joints without `room` are held.
     """
     kernel = rate_sweep(tree, "before" in blocks)
     given = {name: column(*block) for name, block in blocks.items()}

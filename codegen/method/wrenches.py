@@ -1,5 +1,5 @@
-"""External wrenches in maximal coordinates: a wrench kicks its body as gravity does, at both ends of the step, each time at the
-pose there. Its numbers are as in `joint_space.wrenches`, one flat block (9) a wrench.
+"""External wrenches in maximal coordinates: a wrench kicks its body like gravity, at both ends of the step with the pose there.
+Numbers as in `joint_space.wrenches`, one flat block (9) per wrench.
 """
 
 from __future__ import annotations

@@ -30,15 +30,13 @@ class Closure:
 
 @dataclass(frozen=True)
 class Contact:
-    """A sphere on link `link` that touches a plane on link `other` (-1 the world), or a sphere there where `round`; with
-    friction where `rough`, then also against turning about the normal where `spun`, and across it where `rolled`. Where `cores`
-    names the kinds of both, their distance is that of `clearance`."""
+    """A shape on link `link` that touches another on link `other` (-1 the world), of the kinds that `cores` names; with
+    friction where `rough`, then also against turning about the normal where `spun`, and across it where `rolled`."""
 
     link: int
     other: int
-    round: bool = False
+    cores: tuple[str, str]
     rough: bool = True
-    cores: tuple[str, ...] = ()
     spun: bool = False
     rolled: bool = False
 
@@ -103,11 +101,6 @@ class Tree:
     def turned(self) -> bool:
         """Whether any contact has friction against turning."""
         return any(contact.discs for contact in self.contacts)
-
-    @property
-    def cored(self) -> tuple[Contact, ...]:
-        """The contacts of which one is a capsule or a box."""
-        return tuple(contact for contact in self.contacts if contact.cores)
 
     @property
     def limits(self) -> tuple[int, ...]:

@@ -7,14 +7,12 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from diffpbd.runtime.api.keywords import keywords
 from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.words import expect_options, in_python, values_of
-from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.html import motion_table
 from diffpbd.runtime.excite import excitation
+from diffpbd.runtime.excite.wishes import Wishes
 from diffpbd.runtime.functions.parameters import AlphaOrFile
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.model.clearance import KEPT, least_distance
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from diffpbd.runtime.api.keyword_types import ExciteHow
-    from diffpbd.runtime.base.arrays import FloatArray
 
 __all__ = ["Excitation", "excite"]
 
@@ -74,14 +71,11 @@ def excite(
     """A motion of `duration` [s] within all limits whose base regressor has a small condition number.
 
     `wishes`: `harmonics` (5), `rate` [Hz] of the samples, `least_height` of the tip [m], `margin` (0.1) of every limit that
-    is left free, `acceleration` limits (n,), `table` [m], `criterion` "condition" or "log-det", `clearance` [m] of links from
-    each other (0.02 where the robot knows their shapes). Needs the extra `solve`;
-    takes seconds.
+    is left free, `acceleration` limits (one, (n,) or by joint), `table` [m], `criterion` "condition" or "log-det",
+    `clearance` [m] of links from each other (0.02 where the robot knows their shapes). Needs the extra `solve`; takes seconds.
     """
     expect_options("excite", wishes, keywords("ExciteHow"))
     asked: dict[str, Any] = {**wishes}
-    if asked.get("acceleration") is not None:
-        asked["acceleration"] = _accelerations(robot, asked["acceleration"])
     table = robot.manifest.recipe.table
     if table is not None and "table" not in asked:
         from diffpbd.runtime.loop.clearance import RADIUS
@@ -89,16 +83,5 @@ def excite(
         asked["table"] = table + RADIUS
     values = values_of(robot, alpha)
     asked.setdefault("clearance", least_distance(robot, None, KEPT))
-    found = excitation.excite(robot, excitation.Wishes(duration, **asked), values, progress)
+    found = excitation.excite(robot, Wishes(duration, **asked), values, progress)
     return Excitation(**{f.name: getattr(found, f.name) for f in fields(found)}, robot=robot)
-
-
-def _accelerations(robot: Robot, given: Any) -> FloatArray:
-    """Limits (n,), from one for all joints or from one each."""
-    try:
-        limits = np.broadcast_to(np.asarray(given, dtype=np.float64), (robot.n,))
-    except ValueError:
-        raise InputError(f"acceleration: expected a number or {robot.n} of them, found {given!r}.") from None
-    if not (limits > 0.0).all():  # NaN too
-        raise InputError(f"acceleration: expected numbers above 0, found {given!r}.")
-    return limits

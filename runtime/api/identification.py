@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from diffpbd.runtime.api.keywords import keywords
 from diffpbd.runtime.api.picture import Picture, drawn
-from diffpbd.runtime.api.recordings import Logged, recording_of
+from diffpbd.runtime.api.recordings import Logged, of_record, reading_of, recording_of
 from diffpbd.runtime.api.words import expect_options, in_python
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import write_atomic
@@ -48,12 +48,10 @@ def identify(
     `validate` are other recordings to test on, `split` the share of each log that is fitted while the rest is tested on;
     `fixed` are values that stay, `start` values of the others and where the search begins.
 
-    Reading: `rate` [Hz], `columns`, `torque`, `topic` as in `read_log`; `accept`, `flip`, `scale`, `drive_gain` [N·m/A],
-    `shift`, `despike`, `sort`, `degrees`, `time_unit`, `unwrap`, `derive` (rates from positions) put right what is wrong in
-    them. Filter: `cutoff` (5 Hz, for contacts and loops none; None: none), `trim` and `bridge` [s], `still=True`. Fit, as
-    docs/identification.md says: `form` "torque", "shooting", "simultaneous" or "didim" (with
-    `reference` and `gains`), `prior`, `loss`, `starts`,
-    `cross_validate`, `standstill`, `friction_model`, `instruments` [Hz], `total_mass` and `total_mass_sigma` [kg],
+    Reading: as in `read_log`, and `accept`, kinds of findings to go on with. Filter: `cutoff` (5 Hz, for contacts and loops
+    none; None: none), `trim` and `bridge` [s], `still=True`. Fit, as docs/identification.md says: `form` "torque",
+    "shooting", "simultaneous" or "didim" (with `reference` and `gains`), `prior`, `loss`, `starts`, `cross_validate`,
+    `standstill`, `friction_model`, `instruments` [Hz], `total_mass` and `total_mass_sigma` [kg],
     `symmetric` ("forearm:xz"), `essential`, `residual`, `continuity`, `torques` (joints with unknown torque, "all"). `jobs`
     processes; `progress` hears what is being done, `print` for example.
 
@@ -73,7 +71,7 @@ def identify(
         given: Mapping[str, Any] = how
         if isinstance(torques, str):
             torques = unknown_torques(robot, torques, None)
-        settings = Settings(**{**_of(Settings, given), "torques": torques, "spread": spread})
+        settings = Settings(**{**of_record(Settings, given), "torques": torques, "spread": spread})
         fitted = with_inertials(robot, names, settings.form)
         select(fitted, names, held)  # refused before hours of logs are read
         wanted = _wanted(how, robot, names, split, settings)
@@ -87,41 +85,19 @@ def identify(
     return Identification(robot, result)
 
 
-def _of(record: Any, how: Mapping[str, Any]) -> dict[str, Any]:
-    """Those keywords that are fields of a dataclass."""
-    return {field.name: how[field.name] for field in fields(record) if field.name in how}
-
-
 def _wanted(how: Mapping[str, Any], robot: Robot, names: Sequence[str], split: float | None, settings: Any) -> Any:
     """How recordings are read: where positions alone are compared unfiltered, and without torques if need be."""
     from diffpbd.runtime.identify import Wanted, in_contact, of_lengths
 
     by_positions = in_contact(names) or of_lengths(robot, names)
     processing = _processing({"cutoff": None, **how} if by_positions else how)
-    return Wanted(_reading(how), processing, split, by_positions or settings.torques is not None)
-
-
-def _reading(how: Mapping[str, Any]) -> Any:
-    from diffpbd.runtime.logs.findings import expect_kinds
-    from diffpbd.runtime.logs.mending import Mending
-    from diffpbd.runtime.logs.recording import Reading
-
-    made = {**how, "flip": _names(how.get("flip", ()))}
-    gain, accept = how.get("drive_gain", {}), how.get("accept")
-    made["drive_gain"] = gain if isinstance(gain, Mapping) else {"": gain}
-    made["mending"] = Mending(**_of(Mending, made))
-    made["accept"] = expect_kinds(None if accept is None else ",".join(_names(accept)))
-    return Reading(**_of(Reading, made))
+    return Wanted(reading_of(how), processing, split, by_positions or settings.torques is not None)
 
 
 def _processing(how: Mapping[str, Any]) -> Any:
     from diffpbd.runtime.logs.processing import Processing
 
-    return Processing(**_of(Processing, how))
-
-
-def _names(value: str | Sequence[str]) -> tuple[str, ...]:
-    return tuple(value.split(",")) if isinstance(value, str) else tuple(value)
+    return Processing(**of_record(Processing, how))
 
 
 def _samples(robot: Robot, logs: Any, wanted: Any, spread: Any) -> tuple[list[Any], list[Any]]:

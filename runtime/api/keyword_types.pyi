@@ -5,6 +5,7 @@ from typing import TypedDict
 
 import numpy.typing as npt
 
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.mpc.options import Backend
 
 class GenerateOptions(TypedDict, total=False):
@@ -41,6 +42,25 @@ class GenerateOptions(TypedDict, total=False):
     clearance: bool
     pairs: str | Sequence[str]
     obstacles: str | Sequence[str]
+
+class ReadHow(TypedDict, total=False):
+    rate: float | None
+    columns: Mapping[str, str] | None
+    torque: str | None
+    topic: str | None
+    degrees: bool
+    time_unit: str
+    unwrap: bool | None
+    flip: str | Sequence[str]
+    scale: Mapping[str, float]
+    drive_gain: float | Mapping[str, float]
+    derive: bool
+    shift: Mapping[str, float]
+    despike: bool
+    sort: bool
+    cut: tuple[tuple[str, float, float], ...]
+    drift: Mapping[str, float]
+    stretch: Mapping[str, float]
 
 class IdentifyHow(TypedDict, total=False):
     rate: float | None
@@ -99,7 +119,7 @@ class ExciteHow(TypedDict, total=False):
     rate: float
     least_height: float | None
     margin: float
-    acceleration: npt.ArrayLike | None
+    acceleration: npt.ArrayLike | Mapping[str, float] | None
     table: float | None
     criterion: str
     clearance: float | None
@@ -109,6 +129,20 @@ class ApproachHow(TypedDict, total=False):
     profile: str
     acceleration: float | None
     jerk: float | None
+
+class IkHow(TypedDict, total=False):
+    frame: str | None
+    position: npt.ArrayLike | None
+    rotation: npt.ArrayLike | None
+    rpy: npt.ArrayLike | None
+    q0: npt.ArrayLike | None
+    starts: int
+    held: Sequence[str] | None
+    clearance: float | None
+    margin: float
+    weights: npt.ArrayLike
+    obstacles: Mapping[str, npt.ArrayLike]
+    accept: Callable[[FloatArray], bool] | None
 
 class MpcHow(TypedDict, total=False):
     backend: Backend

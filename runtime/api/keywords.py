@@ -22,6 +22,10 @@ KEYWORDS: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]]] = Mappi
         ("codegen.description.recipe:Recipe",),
         {"base": "str", "sweeps": "int | Mapping[str, int]", "relaxation": "float | str", "ground": "float", "table": "float"},
     ),
+    "ReadHow": (
+        ("runtime.logs.recording:Reading", "runtime.logs.mending:Mending"),
+        {"columns": "Mapping[str, str] | None", "drive_gain": "float | Mapping[str, float]"},
+    ),
     "IdentifyHow": (
         ("runtime.logs.recording:Reading", "runtime.logs.mending:Mending", "runtime.logs.processing:Processing",
          "runtime.identify.settings:Settings"),
@@ -29,14 +33,16 @@ KEYWORDS: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]]] = Mappi
          "torques": "Mapping[str, float] | str | None", "progress": "Callable[[str], None] | None"},
     ),
     "TorqueHow": (("runtime.torques.settings:Settings",), {}),
-    "ExciteHow": (("runtime.excite.excitation:Wishes",), {"acceleration": "npt.ArrayLike | None"}),
+    "ExciteHow": (("runtime.excite.wishes:Wishes",), {}),
     "ApproachHow": (("runtime.mpc.profile:Approach",), {}),
+    "IkHow": (("runtime.model.inverse_kinematics:Sought",), {}),
     "MpcHow": (("runtime.mpc.options:MpcOptions",), {}),
 })  # fmt: skip
 """By the name of the type: the dataclasses whose fields are keywords, and types of those that Python takes otherwise, or
 alone."""
 APART: Final = {
     "GenerateOptions": ("name", "urdf", "loop", "loop_rows", "plane", "contact", "shape", "srdf"),
+    "ReadHow": ("mending", "passive", "accept"),
     "IdentifyHow": ("spread", "mending", "passive", "order"),
     "ExciteHow": ("duration",),
 }
@@ -61,7 +67,7 @@ def stub() -> str:
     lines = [
         '"""Keywords of what Python calls. Made by `python -m diffpbd.runtime.api.keywords`. Do not edit."""\n',
         "from collections.abc import Callable, Mapping, Sequence\nfrom typing import TypedDict\n\nimport numpy.typing as npt\n",
-        "from diffpbd.runtime.mpc.options import Backend",
+        "from diffpbd.runtime.base.arrays import FloatArray\nfrom diffpbd.runtime.mpc.options import Backend",
     ]
     for name in KEYWORDS:
         lines += [

@@ -115,6 +115,7 @@ def examined(file: str, **options: Any) -> Report:
     from diffpbd.codegen.description.recipe import default_recipe, with_options
     from diffpbd.codegen.description.resolve import find_recipe, shipped_robots
     from diffpbd.codegen.description.validate import examine
+    from diffpbd.codegen.graph.capabilities import groups_of
 
     if not file:
         raise InputError("FILE: expected the name of a file, found an empty string.")
@@ -122,6 +123,7 @@ def examined(file: str, **options: Any) -> Report:
         recipe = find_recipe(file, **options)
     else:
         recipe = with_options(default_recipe(file), **options)
+    groups_of(recipe.functions)  # refuses what is none
     report, robot = examine(
         recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loops, passive=recipe.passive,
         base_joint=recipe.base_joint, touch=recipe.touching, shaping=recipe.shaping,

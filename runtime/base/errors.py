@@ -37,6 +37,7 @@ class Argument:
 class _Arguments:
     """By keyword: options whose words are others, and the rule for all others."""
 
+    acceleration = Argument("acceleration", "--max-acceleration")
     start = Argument("start", "--params")
     columns = Argument("columns", "--map")
     cross_validate = Argument("cross_validate", "--leave-one-out")

@@ -19,6 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 PIECE = 1 << 20  # bytes that are hashed at once
+BEGINNING = 16  # bytes by which a format is told
 
 Named: TypeAlias = "tuple[str, str | Path | None]"
 """What names a file on the command line, and the file, if any."""
@@ -135,13 +136,13 @@ def read_bytes(path: str | Path) -> bytes:
         raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
-def read_beginning(path: str | Path, count: int = 16) -> bytes:
+def read_beginning(path: str | Path) -> bytes:
     """The first bytes of a file the user named, by which its format is told."""
     if not str(path):
         raise InputError("The name of the file to read is empty.")
     try:
         with Path(path).open("rb") as file:
-            return file.read(count)
+            return file.read(BEGINNING)
     except IsADirectoryError:
         inside = sorted(p.name for p in Path(path).iterdir())
         raise InputError(f"{path} is a folder; give its files, one by one: {listing(inside)}.") from None

@@ -1,12 +1,15 @@
-"""Latency and jitter in fixed memory: a histogram with one bin a microsecond."""
+"""Latency and jitter in fixed memory: a histogram with one bin a microsecond. Ticks in real time, with theirs."""
 
 from __future__ import annotations
 
+import threading
+import time as clock
 from array import array
+from collections.abc import Iterator
 
 import numpy as np
 
-__all__ = ["Latency"]
+__all__ = ["Latency", "RealTime"]
 
 BIN = 1e-6  # s
 BINS = 50_000  # up to 50 ms; beyond that the exact maximum is kept
@@ -36,3 +39,26 @@ class Latency:
     def __str__(self) -> str:
         figures = (self.percentile(0.5), self.percentile(0.99), self.maximum)
         return "p50 {:.3f}, p99 {:.3f}, max {:.3f} ms".format(*(1e3 * figure for figure in figures))
+
+
+class RealTime:
+    """A loop in real time, until `stop` is set."""
+
+    def __init__(self) -> None:
+        self.stop = threading.Event()
+        self.lateness = Latency()
+        """From the time that a tick was due to its start."""
+        self.skipped = 0
+        """Ticks that were made up for by a longer one."""
+
+    def ticks(self, period: float) -> Iterator[float]:
+        """The monotonic time [s] of each, one every `period` [s]."""
+        start, tick = clock.monotonic(), 0
+        while not self.stop.is_set():
+            following = max(tick + 1, int((clock.monotonic() - start) / period))
+            self.skipped += following - tick - 1
+            tick = following
+            clock.sleep(max(0.0, start + tick * period - clock.monotonic()))
+            now = clock.monotonic()
+            self.lateness.add(now - start - tick * period)
+            yield now

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, dataclass
+from pathlib import Path
 from typing import Any
 
 from diffpbd.runtime.base.errors import Argument, InputError
@@ -22,7 +23,7 @@ class Option:
     """`help` says what it is; `flag` is its word on the command line where that is not its name; `choices` are its values;
     `span` both ends of a number, the lower one itself `open` or not; `unit` for a message. `parse` makes a value of what a
     command line has, a ValueError refuses it; several words make one value where it is `many`. `kind`: what a command line
-    takes it as, where nothing else says so.
+    takes it as, where nothing else says so. `reads`: the file or folder that is read, of the word.
     """
 
     help: str
@@ -35,6 +36,7 @@ class Option:
     parse: Callable[[Any], Any] | None = None
     many: bool = False
     kind: Any = None
+    reads: Callable[[str], Path] | None = None
 
     def word(self, name: str) -> str:
         """The option of a field."""

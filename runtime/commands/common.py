@@ -53,7 +53,7 @@ def _processed(param: click.Parameter, ctx: click.Context, value: Any) -> Any:
         if "" in (value if isinstance(value, (list, tuple)) else (value,)):
             name = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx).rstrip(".")
             raise ArgumentError(f"{name}: expected {param.metavar or 'a name'}, found an empty string.")
-        if "JSON" in (form := param.metavar or "") or form.startswith("["):
+        if _is_json(param.metavar or ""):
             for word in value if isinstance(value, (list, tuple)) else (value,):
                 if state_file(word) is None:
                     words_of(word, param.opts[0])
@@ -134,10 +134,24 @@ def _words(param: click.Parameter, value: Any, where: str) -> Any:
         return value
     form = param.metavar or ""
     if isinstance(value, dict) and "=" in form:
+        if ":" not in form and (wrong := {k: v for k, v in value.items() if isinstance(v, (list, dict))}):
+            name, item = next(iter(wrong.items()))
+            raise ArgumentError(f"{where}: {name}: expected one value, found {json.dumps(item, default=str)}.")
         value = [f"{name}={_word_of(item, where, form)}" for name, item in value.items()]
-    if not (param.multiple or param.nargs != 1):
-        return _word_of(value, where, form)
-    return [_word_of(item, where, form) for item in (value if isinstance(value, list) else [value])]
+    items = value if isinstance(value, list) and (param.multiple or param.nargs != 1) else [value]
+    if param.callback is None and isinstance(param.type, (click.types.StringParamType, click.Path)):
+        for item in items:  # a number would be the name of a file
+            listed = item if isinstance(item, list) else [item]
+            if not (all(isinstance(x, str) for x in listed) or _is_json(form) and isinstance(item, (list, dict))):
+                found = json.dumps(item, default=str)
+                raise ArgumentError(f"{where}: expected {form or 'a name'} as a text, found {found}.")
+    words = [_word_of(item, where, form) for item in items]
+    return words if param.multiple or param.nargs != 1 else words[0]
+
+
+def _is_json(form: str) -> bool:
+    """Whether a metavar stands for JSON."""
+    return "JSON" in form or form.startswith("[")
 
 
 def _word_of(value: Any, where: str, form: str) -> str:

@@ -50,14 +50,18 @@ def _made_of(record: Any, only: Collection[str] | None, unset: bool) -> Iterator
         if only is not None and field.name not in only:
             continue
         flag = own.flag or own.word(field.name)
-        yield click.option(flag, field.name, help=own.help, metavar=own.metavar, **_kind(field, own, unset))
+        how = _kind(field, own, unset)
+        if how.get("required"):
+            del how["default"]  # None would be a value
+        yield click.option(flag, field.name, help=own.help, metavar=own.metavar, **how)
 
 
 def _kind(field: Field[Any], own: Option, unset: bool) -> dict[str, Any]:
     """What click wants to know, from the field's type."""
     kind = str(field.type)
     default = None if unset or field.default is MISSING else field.default
-    if own.parse is not None or own.many:
+    required = not unset and field.default is MISSING and field.default_factory is MISSING
+    if own.parse is not None or (own.many and own.span is None):
         parse = own.parse
 
         def read(_ctx: click.Context, _param: click.Parameter, text: Any) -> Any:
@@ -77,10 +81,9 @@ def _kind(field: Field[Any], own: Option, unset: bool) -> dict[str, Any]:
     if kind.startswith("bool"):
         return {"is_flag": True, "default": default if unset or "None" in kind else bool(default)}
     if own.choices:
-        return {"type": click.Choice(own.choices), "default": default}
+        return {"type": click.Choice(own.choices), "default": default, "required": required}
     if own.span is not None:
-        whole = kind.startswith("int")
+        whole = kind.startswith(("int", "tuple[int"))
         number = Whole(int(own.span[0]), int(own.span[1])) if whole else Real(*own.span, min_open=own.open)
-        return {"type": number, "default": default}
-    required = not unset and field.default is MISSING and field.default_factory is MISSING
+        return {"type": number, "multiple": own.many, "default": default}
     return {"type": {"int": int, "float": float}.get(kind.split(" ")[0], str), "default": default, "required": required}

@@ -3,54 +3,35 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
 
-from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import ArgumentError, InputError
 from diffpbd.runtime.base.files import distinct
-from diffpbd.runtime.base.names import hint
 from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.commands.results import json_option, note, result
-from diffpbd.runtime.excite.excitation import Excitation, Wishes, excite
+from diffpbd.runtime.excite.excitation import Excitation, excite
+from diffpbd.runtime.excite.wishes import Wishes
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.loop.clearance import RADIUS
 from diffpbd.runtime.model.clearance import KEPT, least_distance
 from diffpbd.runtime.report.tables import number, table
 
-if TYPE_CHECKING:
-    from diffpbd.runtime.model.robot import Robot
-
-__all__ = ["accelerations", "command", "summary"]
+__all__ = ["command", "summary"]
 
 
 @click.command("excite")
 @click.argument("robot")
 @job("wishes", Wishes)
-@click.option(
-    "--max-acceleration",
-    metavar="A|JOINT=A,…",
-    callback=lambda _ctx, _param, text: _limits(text),
-    help="Of all joints [rad/s² or m/s²], or of some; without: any.",
-)
 @click.option("--params", metavar="FILE", help="Values of alpha that torques are predicted with, such as a payload.")
 @click.option("--out", required=True, metavar="TRAJ.csv", help="The motion to write (.gz allowed).")
 @json_option
 @plot_option("Positions, and speeds, torques and tip height against their limits.")
-def command(
-    robot: str,
-    wishes: Wishes,
-    max_acceleration: dict[str, float] | None,
-    params: str | None,
-    out: str,
-    plot: str | None,
-) -> None:
+def command(robot: str, wishes: Wishes, params: str | None, out: str, plot: str | None) -> None:
     """Find a periodic motion of ROBOT that starts and ends at rest and makes its inertial parameters identifiable.
 
     It minimises the condition number of the base regressor, or maximises the determinant of its information (log-det), within
@@ -63,13 +44,12 @@ def command(
     begin = time.perf_counter()
     distinct([("--out", out), ("--plot", plot)], [("--params", params), *robot_files(robot)])
     loaded = open_robot(robot)
-    bounds = accelerations(loaded, max_acceleration)
     table = wishes.table
     if table is None and loaded.manifest.recipe.table is not None:
         table = loaded.manifest.recipe.table + RADIUS
         note(f"note: the recipe's table: centres of mass and tip stay above {table:g} m.")
     least = least_distance(loaded, wishes.clearance, KEPT)
-    wishes = replace(wishes, acceleration=bounds, table=table, clearance=least)
+    wishes = replace(wishes, table=table, clearance=least)
     with progress() as say:
         found = excite(loaded, wishes, loaded.alpha.vector(params), say)
     if plot is not None:
@@ -79,39 +59,6 @@ def command(
     m = found.motion
     write_log(out, Log(m.time, loaded.joints, m.q, m.dq, m.ddq, m.tau))
     result(f"{summary(found)}\n\n{time.perf_counter() - begin:.1f} s in all.", facts(found), out, plot)
-
-
-def _limits(words: str | None) -> dict[str, float] | None:
-    """By joint, "" for all, as --max-acceleration says; None without it."""
-    if words is None:
-        return None
-    found: dict[str, float] = {}
-    for word in words.split(","):
-        name, _, text = (part.strip() for part in word.rpartition("="))
-        try:
-            value = float(text)
-        except ValueError:
-            value = np.nan
-        if not 1e-6 <= value <= 1e6:  # NaN too
-            raise ArgumentError(
-                "--max-acceleration: expected a positive number of rad/s² (m/s² for slides), from 1e-06 to 1e+06, "
-                f"found {text!r}."
-            )
-        if name in found:
-            raise ArgumentError(f"--max-acceleration: {name or 'the limit of all joints'} is given twice.")
-        found[name] = value
-    return found
-
-
-def accelerations(robot: Robot, limits: Mapping[str, float] | None) -> FloatArray | None:
-    """Limits (n,), infinite where none is given; None without any."""
-    if limits is None:
-        return None
-    if strange := [name for name in limits if name and name not in robot.joints]:
-        raise InputError(
-            f"--max-acceleration: {robot.name} has no joint {strange[0]!r}. {hint(strange[0], robot.joints)}"
-        )
-    return np.array([limits.get(joint, limits.get("", np.inf)) for joint in robot.joints])
 
 
 def facts(found: Excitation) -> dict[str, Any]:

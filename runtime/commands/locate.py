@@ -35,10 +35,10 @@ def robot_files(robot: str) -> list[Named]:
 
 
 def files_in(name: str, folder: str | Path | None) -> list[Named]:
-    """The files of a folder that option `name` gives, which no output may overwrite."""
+    """The file that option `name` gives, or those of a folder, which no output may overwrite."""
     if folder is None:
         return []
-    return [(name, path) for path in sorted(Path(folder).rglob("*")) if path.is_file()]
+    return [(name, path) for path in (Path(folder), *sorted(Path(folder).rglob("*"))) if path.is_file()]
 
 
 def open_robot(robot: str) -> Robot:

@@ -42,8 +42,9 @@ from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights, bounds_by_n
 from diffpbd.runtime.mpc.profile import Approach
 from diffpbd.runtime.mpc.reference import GoalReference, Reference, goal_reference
 from diffpbd.runtime.mpc.reference_check import check_goal, read_reference
-from diffpbd.runtime.mpc.simulation import SETTLING, ClosedLoop, Plant, run_closed_loop
+from diffpbd.runtime.mpc.simulation import MAX_TICKS, SETTLING, ClosedLoop, Plant, run_closed_loop
 from diffpbd.runtime.mpc.tip_goal import pose_at
+from diffpbd.runtime.simulate.simulation import step_count
 
 __all__ = ["command", "parse_weights"]
 
@@ -83,6 +84,12 @@ class _Words(FollowWords):
     bounds: str | None = option("Of u, du, pd: a number or a list each [N·m, N·m a step, rad/s].", None, metavar="JSON")
     params: str | None = option("Values of alpha by name, such as params.json of identify.", None, metavar="FILE")
     out: str = option("The log to write (.gz allowed).", metavar="RUN.csv")
+
+    def __post_init__(self) -> None:
+        """Refuses a duration that is none of steps."""
+        super().__post_init__()
+        if self.duration is not None and self.h is not None:
+            step_count(self.duration, self.h, MAX_TICKS)
 
     def files(self) -> list[Named]:
         """What is read."""
@@ -255,8 +262,8 @@ def parse_weights(text: str) -> dict[str, Any]:
         raise wrong(f"--weights: expected an object with some of {', '.join(WEIGHTS)}, found {data!r}.")
     for name, value in data.items():
         numbers = value if isinstance(value, list) and name != "end" else [value]
-        if any(isinstance(number, bool) or not isinstance(number, (int, float)) for number in numbers):
-            raise wrong(f"--weights: {name}: expected a number or a list of numbers, found {value!r}.")
+        if any(isinstance(x, bool) or not isinstance(x, (int, float)) or not 0 <= x < np.inf for x in numbers):
+            raise wrong(f"--weights: {name}: expected a number or a list of numbers of at least 0, found {value!r}.")
     return data
 
 

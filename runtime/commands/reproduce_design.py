@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.commands.locate import files_in, open_robot, robot_files
-from diffpbd.runtime.commands.numbers import SEED, Real, Whole
-from diffpbd.runtime.commands.outputs import picture_and_table, recorded_rate, step_option, table_beside
-from diffpbd.runtime.commands.results import finish, json_option, note, tabled, tables
+from diffpbd.runtime.base.files import distinct
+from diffpbd.runtime.base.options import option
+from diffpbd.runtime.commands.experiment import Outputs, experiment
+from diffpbd.runtime.commands.locate import files_in, open_robot
+from diffpbd.runtime.commands.numbers import Real
+from diffpbd.runtime.commands.results import note, tabled
+from diffpbd.runtime.folder.locate import locate
+from diffpbd.runtime.model.robot import Robot, load
 from diffpbd.runtime.report.tables import number
+from diffpbd.runtime.reproduce.columns import AS_PRINTED, Steps, columns
+from diffpbd.runtime.reproduce.poses import INSIDE, Poses
 
 if TYPE_CHECKING:
-    from diffpbd.runtime.model.robot import Robot
     from diffpbd.runtime.reproduce.spring import Scheme
 
 __all__ = ["double_pendulum", "gravity_compensation", "spring"]
@@ -34,59 +39,58 @@ def _assumptions(lines: Sequence[str]) -> None:
         note(f"  - {line}")
 
 
-@click.command("double-pendulum")
-@click.option(
-    "--robot",
-    "folder",
-    metavar="ROBOT",
-    help=f"The pendulum with symbolic lengths (default: {PENDULUM}, made if missing).",
-)
-@click.option("--start", nargs=2, type=ARM_LENGTH, default=(3.0, 0.1), show_default=True, help="Lengths l1, l2 [m].")
-@click.option("--period", type=Real(0.1, 60.0), default=3.0, show_default=True, help="Of the circle [s].")
-@click.option("--open/--no-open", "try_open", default=True, show_default=True,
-              help="Also which period, masses and gravity come nearest to all four printed numbers.")  # fmt: skip
-@step_option
-@json_option
-@picture_and_table("double-pendulum.png", "The trajectories")
-def double_pendulum(
-    folder: str | None, start: tuple[float, float], period: float, try_open: bool, steps: tuple[str, ...],
-    printed: str | None, out: str, table_path: str | None,
-) -> None:  # fmt: skip
+@dataclass(frozen=True, kw_only=True)
+class Pendulum(Steps):
+    """What may be chosen: the generated robot, lengths [m] and period [s] at the start."""
+
+    folder: str | None = option(
+        f"The pendulum with symbolic lengths (default: {PENDULUM}, made if missing).", None, flag="--robot",
+        metavar="ROBOT", reads=locate,
+    )  # fmt: skip
+    start: tuple[float, float] = option("Lengths l1, l2 [m].", (3.0, 0.1), kind=(ARM_LENGTH, ARM_LENGTH))
+    period: float = option("Of the circle [s].", 3.0, span=(0.1, 60.0))
+    open: bool = option(
+        "Also which period, masses and gravity come nearest to all four printed numbers.", True, flag="--open/--no-open"
+    )
+
+
+@experiment("double-pendulum", Pendulum, "", "The trajectories")
+def double_pendulum(own: Pendulum, out: Outputs) -> None:
     """Link lengths of a double pendulum that follows a circle with the least distance and work."""
-    from diffpbd.runtime.reproduce import double_pendulum as experiment
+    from diffpbd.runtime.reproduce import double_pendulum as design
     from diffpbd.runtime.reproduce import double_pendulum_open
-    from diffpbd.runtime.reproduce.columns import AS_PRINTED, columns
     from diffpbd.runtime.reproduce.double_pendulum_figure import plot, write_table
 
-    numbers = table_beside(out, table_path, robot_files(folder) if folder else files_in("--robot", PENDULUM))
-    robot, twin = open_robot(folder) if folder else _pendulum(), open_robot(printed) if printed else None
-    if not (folder or printed) and (not steps or set(steps) & set(AS_PRINTED)):
+    distinct([("--out", out.picture), ("--table", out.table)], files_in("--robot", PENDULUM))
+    robot, twin = (
+        open_robot(own.folder) if own.folder else _pendulum(),
+        open_robot(own.printed) if own.printed else None,
+    )
+    if not (own.folder or own.printed) and (not own.steps or set(own.steps) & set(AS_PRINTED)):
         twin = _pendulum(PRINTED_PENDULUM, multiplier="scalar", sweep_order="printed")
     found = {}
-    for column in columns(robot, steps, twin):
+    for column in columns(robot, own.steps, twin):
         note(f"{column.label}:")
-        found[column.label] = experiment.improve(
-            column.robot, experiment.Task(period=period), start, progress=note, step=column.step
+        found[column.label] = design.improve(
+            column.robot, design.Task(period=own.period), own.start, progress=note, step=column.step
         )
-    plot(out, found)
-    write_table(numbers, found)
-    tabled(*experiment.summary(found), left=2)
-    for label, design in found.items():
-        note(f"{label}: {design.status}, {design.iterations} iterations.")
-    _assumptions(experiment.ASSUMPTIONS)
-    if try_open:
+    plot(out.picture, found)
+    write_table(out.table, found)
+    tabled(*design.summary(found), left=2)
+    for label, one in found.items():
+        note(f"{label}: {one.status}, {one.iterations} iterations.")
+    _assumptions(design.ASSUMPTIONS)
+    if own.open:
         count = len(double_pendulum_open.CHOICES)
         note(
             f"\nThe printed lengths on joint_step with {count} choices of period, masses and gravity, the nearest first"
         )
         tried = double_pendulum_open.try_all(robot)
         tabled(*double_pendulum_open.summary(double_pendulum_open.nearest(robot, tried)))
-    finish(tables(), out, numbers)
 
 
 def _pendulum(folder: Path = PENDULUM, **options: Any) -> Robot:
     from diffpbd.codegen.generate import generate
-    from diffpbd.runtime.model.robot import load
 
     generate(
         "double_pendulum",
@@ -100,114 +104,82 @@ def _pendulum(folder: Path = PENDULUM, **options: Any) -> Robot:
     return load(folder)
 
 
-@click.command("gravity-compensation")
-@click.argument("robot", default="baxter")
-@click.option("--data", metavar="DIR", help="Recordings to take the poses from (default: drawn inside the limits).")
-@recorded_rate
-@click.option("--poses", "count", type=Whole(1, 100000), default=30, show_default=True, help="How many.")
-@click.option("--seed", type=SEED, default=1, show_default=True, help="Of drawn poses.")
-@step_option
-@json_option
-@picture_and_table("gravity-compensation.png", "The torques of every pose")
-def gravity_compensation(
-    robot: str,
-    data: str | None,
-    rate: float,
-    count: int,
-    seed: int,
-    steps: tuple[str, ...],
-    printed: str | None,
-    out: str,
-    table_path: str | None,
-) -> None:
-    """Torque that holds static poses, by optimisation over one step of ROBOT, against Euler-Lagrange."""
-    from diffpbd.runtime.reproduce import gravity_compensation as experiment
-    from diffpbd.runtime.reproduce.columns import columns
-    from diffpbd.runtime.reproduce.poses import INSIDE, draw, draw_from, find_logs
+@dataclass(frozen=True, kw_only=True)
+class Holding(Steps, Poses):
+    """Poses, and the steps that hold them."""
 
-    numbers = table_beside(out, table_path, [*robot_files(robot), *files_in("--data", data)])
-    loaded = open_robot(robot)
-    poses = draw(loaded, count, seed) if data is None else draw_from(loaded, find_logs(data), count, rate)
-    alpha = loaded.alpha.vector({"gravity.z": -9.8})
+
+@experiment("gravity-compensation", Holding, "baxter", "The torques of every pose")
+def gravity_compensation(robot: Robot, own: Holding, out: Outputs) -> None:
+    """Torque that holds static poses, by optimisation over one step of ROBOT, against Euler-Lagrange."""
+    from diffpbd.runtime.reproduce import gravity_compensation as compensation
+
+    poses, alpha = own.of(robot), robot.alpha.vector({"gravity.z": -9.8})
     found = {
-        column.label: experiment.holding_torques(column.robot, poses, alpha, step=column.step)
-        for column in columns(loaded, steps, open_robot(printed) if printed else None)
+        column.label: compensation.holding_torques(column.robot, poses, alpha, step=column.step)
+        for column in own.columns(robot)
     }
-    experiment.plot(out, found)
-    experiment.write_table(numbers, found)
-    note(f"{count} poses")
-    tabled(*experiment.summary(found), left=2)
+    compensation.plot(out.picture, found)
+    compensation.write_table(out.table, found)
+    note(f"{own.count} poses")
+    tabled(*compensation.summary(found), left=2)
     for label, one in found.items():
         note(
             f"{label}: largest MAE of all joints {one.statistics['MAE'].max():.2g} N·m, largest loss {one.loss:.2g}"
             + (f"; {one.unsettled} poses had not settled after {one.iterations} iterations" if one.unsettled else "")
         )
     where = (
-        f"no recordings were given (--data): poses drawn uniformly in the middle {INSIDE:.0%} of the joint limits, seed {seed}"
-        if data is None
-        else f"poses are {count} frames equally spaced over the recordings in {data}, taken at rest"
+        f"no recordings were given (--data): poses drawn uniformly in the middle {INSIDE:.0%} of the joint limits, seed "
+        f"{own.seed}"
+        if own.data is None
+        else f"poses are {own.count} frames equally spaced over the recordings in {own.data}, taken at rest"
     )
-    _assumptions((where, *experiment.ASSUMPTIONS))
-    finish(tables(), out, numbers)
+    _assumptions((where, *compensation.ASSUMPTIONS))
 
 
-@click.command("spring")
-@click.argument("robot", default="baxter")
-@click.option("--joint", metavar="NAME", help="The joint with the spring (default: that of the recipe).")
-@click.option("--data", metavar="DIR", help="Recordings: the spring's slope and zero that they determine, as well.")
-@recorded_rate
-@click.option("--poses", "count", type=Whole(5, 10000), default=30, show_default=True, help="How many static poses.")
-@click.option("--seed", type=SEED, default=1, show_default=True, help="Of the poses.")
-@step_option
-@json_option
-@picture_and_table("spring.png", "The schemes")
-def spring(
-    robot: str,
-    joint: str | None,
-    data: str | None,
-    rate: float,
-    count: int,
-    seed: int,
-    steps: tuple[str, ...],
-    printed: str | None,
-    out: str,
-    table_path: str | None,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Springs(Steps, Poses):
+    """The joint with the spring, and the poses that its motor holds."""
+
+    joint: str | None = option("The joint with the spring (default: that of the recipe).", None, metavar="NAME")
+    data: str | None = option(
+        "Recordings: the spring's slope and zero that they determine, as well.", None, metavar="DIR", reads=Path
+    )
+    count: int = option("How many static poses.", 30, flag="--poses", span=(5, 10000))
+    seed: int = option("Of the poses.", 1, span=(0, 2**32 - 1))
+
+
+@experiment("spring", Springs, "baxter", "The schemes")
+def spring(robot: Robot, own: Springs, out: Outputs) -> None:
     """Stiffness of a lever spring on a joint of ROBOT: curve fitting and differentiable simulation."""
-    from diffpbd.runtime.reproduce import spring as experiment
-    from diffpbd.runtime.reproduce.columns import columns
+    from diffpbd.runtime.reproduce import spring as lever_spring
     from diffpbd.runtime.reproduce.spring_figure import plot, write_table
     from diffpbd.runtime.reproduce.spring_recordings import report
 
-    numbers = table_beside(out, table_path, [*robot_files(robot), *files_in("--data", data)])
-    loaded = open_robot(robot)
-    named = joint or next(iter(loaded.manifest.recipe.springs), None)
-    if named not in loaded.joints:
-        raise InputError(f"--joint: expected a joint of {loaded.name} ({', '.join(loaded.joints)}), found {named}.")
-    measured = experiment.measurements(loaded, loaded.joints.index(named), count, seed)
+    named = own.joint or next(iter(robot.manifest.recipe.springs), None)
+    if named not in robot.joints:
+        raise InputError(f"--joint: expected a joint of {robot.name} ({', '.join(robot.joints)}), found {named}.")
+    measured = lever_spring.measurements(robot, robot.joints.index(named), own.count, own.seed)
     blocks: dict[tuple[str, str], list[Scheme]] = {}
-    for column in columns(loaded, steps, open_robot(printed) if printed else None):
+    truth = lever_spring.TRUTH
+    for column in own.columns(robot):
         for words, off in (("exact", 0.0), ("deviating", 1.0)):
-            lever = replace(
-                experiment.TRUTH,
-                stiffness=experiment.START,
-                **{k: getattr(experiment.TRUTH, k) * (1.0 + off * part) for k, part in experiment.DEVIATION.items()},
-            )
-            blocks[column.label, words] = experiment.estimate(column.robot, measured, lever, column.step)
+            lengths = {k: getattr(truth, k) * (1.0 + off * part) for k, part in lever_spring.DEVIATION.items()}
+            lever = replace(truth, stiffness=lever_spring.START, **lengths)
+            blocks[column.label, words] = lever_spring.estimate(column.robot, measured, lever, column.step)
     last = list(blocks.values())[-1]
-    plot(out, loaded, measured, experiment.TRUTH, last)
-    write_table(numbers, blocks)
-    rows = [_row("", "the truth", "", "", "", experiment.TRUTH.numbers())]
+    plot(out.picture, robot, measured, truth, last)
+    write_table(out.table, blocks)
+    rows = [_row("", "the truth", "", "", "", truth.numbers())]
     for (step, words), schemes in blocks.items():
         for scheme in schemes:
             name = f"{scheme.name}, at a bound" if scheme.lever.at_bound() else scheme.name
             rows.append(_row(step, words, name, scheme.lengths, number(scheme.loss, 3), scheme.lever.numbers()))
     head = ["step", "measured lengths", "scheme", "lengths used", "loss", "k [N/m]", "l1 [m]", "l2 [m]", "α [rad]"]
     tabled(head, rows, left=4)
-    _assumptions((*experiment.ASSUMPTIONS, f"the deviating lengths: {_percent(experiment.DEVIATION)}"))
-    if data is not None:
-        note("\n" + report(loaded, named, data, rate))
-    finish(tables(), out, numbers)
+    _assumptions((*lever_spring.ASSUMPTIONS, f"the deviating lengths: {_percent(lever_spring.DEVIATION)}"))
+    if own.data is not None:
+        note("\n" + report(robot, named, own.data, own.rate))
 
 
 def _percent(deviation: dict[str, float]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,15 +14,16 @@ from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.base.options import option
 from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.locate import files_in, open_robot, robot_files
-from diffpbd.runtime.commands.numbers import RATE
-from diffpbd.runtime.commands.outputs import RECORDED, step_option
+from diffpbd.runtime.commands.experiment import read_by
+from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.progress import progress
 from diffpbd.runtime.commands.results import finish, json_option, said
 from diffpbd.runtime.identify import identify
+from diffpbd.runtime.logs.table import RATES
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.tables import number, table
-from diffpbd.runtime.reproduce.columns import columns
+from diffpbd.runtime.reproduce.columns import Steps, columns
+from diffpbd.runtime.reproduce.poses import RECORDED
 from diffpbd.runtime.reproduce.torque_drawing import IDENTIFIED, WHOLE, Files, draw
 from diffpbd.runtime.reproduce.torque_optimum import optima
 from diffpbd.runtime.reproduce.torque_table import (
@@ -48,33 +50,32 @@ LONGEST = 1e4
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Inputs:
+class _Inputs(Steps):
     """Recordings, and the identified model."""
 
-    data: str = option("Folder of the recordings; see docs/torque-estimation.md.", metavar="DIR")
+    data: str = option("Folder of the recordings; see docs/torque-estimation.md.", metavar="DIR", reads=Path)
     train: str = option("Names of the recordings to identify the model on.", "train_*", metavar="GLOB")
     test: str = option("Name of the recording whose torques are estimated.", "test_*", metavar="GLOB")
-    rate: float = option("Of logs without a time column.", RECORDED, metavar="HZ", kind=RATE)
-    params: str | None = option("The identified model, instead of identifying it on --train.", None, metavar="FILE")
+    rate: float = option("Of logs without a time column.", RECORDED, metavar="HZ", span=RATES)
+    params: str | None = option(
+        "The identified model, instead of identifying it on --train.", None, metavar="FILE", reads=Path
+    )
 
 
 @click.command("torque-table", context_settings={"show_default": True})
 @click.argument("robot", default="baxter_bare")
 @job("inputs", _Inputs)
 @job("descent", Descending)
-@step_option
 @json_option
 @job("files", Files)
-def command(
-    robot: str, inputs: _Inputs, descent: Descending, steps: tuple[str, ...], printed: str | None, files: Files
-) -> None:
+def command(robot: str, inputs: _Inputs, descent: Descending, files: Files) -> None:
     """RMSE [N·m] of joint torques estimated from a recording by the published schemes: three starts, three losses, windows of
     three steps; with the description of the generated ROBOT alone and with friction and springs identified; and the optimum of
     each loss on every --step over the stretch of the descent."""
     outputs = [(f"--{name}", path) for name, path in vars(files).items()]
-    distinct(outputs, [("--params", inputs.params), *files_in("--data", inputs.data), *robot_files(robot)])
+    distinct(outputs, [*read_by(inputs), *robot_files(robot)])
     solvers = ["gauss_seidel", "jacobi"] if descent.solver == "both" else [descent.solver]
-    loaded, twin = open_robot(robot), open_robot(printed) if printed else None
+    loaded, twin = open_robot(robot), open_robot(inputs.printed) if inputs.printed else None
     recordings = read_recordings(loaded, inputs.data, inputs.train, inputs.test, inputs.rate)
     test = recordings.test
     with progress() as say:
@@ -89,7 +90,7 @@ def command(
                 whole = replace(descent, solver=solvers[-1], seconds=LONGEST)
                 cells += descended(loaded, test, WHOLE, known, whole, say, only=LONG)
             cells += from_zero(loaded, test, replace(descent, solver=solvers[0]), say)
-            cells += optima(columns(loaded, steps, twin), test, IDENTIFIED, known, descent.seconds, say)
+            cells += optima(columns(loaded, inputs.steps, twin), test, IDENTIFIED, known, descent.seconds, say)
         for model, alpha in models.items():
             cells += converged(loaded, test, model, alpha, False, say)
         cells += converged(loaded, test, IDENTIFIED, known, True, say)

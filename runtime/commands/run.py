@@ -11,8 +11,7 @@ from typing import Any
 
 import click
 
-from diffpbd.runtime.arms.attached import Attached, kind_of, strange
-from diffpbd.runtime.arms.attached import options as arms_options
+from diffpbd.runtime.arms.attached import Attached, kind_of, kinds, strange
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.base.live import live_line
@@ -59,9 +58,15 @@ class _Approach(Approach):
     )  # fmt: skip
 
 
+def _of_arms(function: Any) -> Any:
+    """The options that arms declare."""
+    for kind in reversed(tuple(kinds())):
+        function = derived(kind.words)(function)
+    return function
+
+
 @click.command("run", context_settings={"show_default": True})
 @click.argument("robot", default="baxter")
-@click.option("--side", type=click.Choice(["left", "right"]), default="left", help="Baxter: which arm.")
 @click.option(
     "--controller",
     default="hold",
@@ -73,10 +78,8 @@ class _Approach(Approach):
     "--transport", type=click.Choice(["ros1", "simulated", "replay"]), default="ros1",
     help="Baxter: its ROS 1 graph; all: a simulated robot (as --sim), or a log again.",
 )  # fmt: skip
-@click.option("--host", metavar="ADDRESS", help="A Franka arm's address (default: FR3_HOST).")
 @click.option("--sim", is_flag=True, help="A simulated robot, in a process of its own.")
-@arms_options
-@click.option("--master", metavar="URI", help="The robot's ROS master (default: ROS_MASTER_URI).")
+@_of_arms
 @click.option("--from", "source", metavar="LOG", help="With --transport replay: the log to replay.")
 @click.option(
     "--rate", type=Real(100, 1000), help="Control ticks a second (default: 250; a Franka arm, but for mpc: 1000)."
@@ -85,14 +88,9 @@ class _Approach(Approach):
 @click.option("--log", metavar="OUT", help="OUT.bag (everything) or OUT.csv (ticks).")
 @click.option("--overwrite", is_flag=True, help="--log may replace a file that is there.")
 @click.option(
-    "--gravity",
-    type=click.Choice(["robot", "model"]),
-    default="robot",
-    help="Who compensates gravity; required with --ros2.",
+    "--gravity", type=click.Choice(["robot", "model"]), help="Who compensates gravity (robot); required with --ros2."
 )
-@click.option("--without-spring", is_flag=True, help="With --gravity model: the arm needs no S1 spring term.")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
-@click.option("--set-load", is_flag=True, help="Franka: tell the robot the payload of --params.")
 @click.option("--goal", metavar="JSON", help="Impedance, mpc: goal [rad] by joint; others stay where they start.")
 @derived(_Approach)
 @click.option("--reference", metavar="LOG", help="MPC, track: q_ and dq_ columns to follow.")
@@ -130,7 +128,6 @@ class _Approach(Approach):
 @click.option("--bring-in", is_flag=True, help="Slowly move an arm that is at or beyond a joint limit back inside.")
 @click.option("--allow-mismatch", is_flag=True, help="Run even if description or holding torque differ.")
 @click.option("--allow-others", is_flag=True, help="Run even if another node publishes this arm's commands.")
-@click.option("--clean-dead", is_flag=True, help="Baxter: withdraw publishers of its commands that do not answer.")
 @click.option(
     "--robot-node", metavar="NAME", help="Who must listen (default: who publishes the joint states); ROS 2: any."
 )
@@ -173,7 +170,7 @@ def command(robot: str, words: FollowWords, **options: Any) -> None:
         raise click.UsageError(
             f"--{name.replace('_', '-')} is for {title}; {generated.name} is driven as {kind.title}."
         )
-    kind.expect(options, told)
+    kind.expect(options)
     configuration = configured(generated, options, words)
     with kind.attach(generated, configuration, options) as attached:
         attached.configuration.check_goals(generated)

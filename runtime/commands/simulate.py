@@ -15,7 +15,7 @@ from diffpbd.runtime.base.quaternions import with_turn
 from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.motion import expect_meshes, filmed, played, reported
-from diffpbd.runtime.commands.numbers import RATE
+from diffpbd.runtime.commands.numbers import DURATION, RATE
 from diffpbd.runtime.commands.options import meshes_option, movie_option, plot_option, report_option, view_option
 from diffpbd.runtime.commands.progress import progress
 from diffpbd.runtime.commands.results import json_option, result
@@ -26,11 +26,13 @@ from diffpbd.runtime.model.limits import beyond_effort
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.tables import number, table
 from diffpbd.runtime.simulate.orders import Order
-from diffpbd.runtime.simulate.simulation import Run, expect_log, maximal_variant, simulate
+from diffpbd.runtime.simulate.simulation import Run, expect_log, maximal_variant, simulate, step_count
 
 __all__ = ["command", "summary"]
 
 ORDERS: dict[str, Order] = {"2": 2, "4": 4, "6": 6}
+LASTS = 1.0
+"""[s] Without a duration."""
 STILL = 1e-12
 """Kinetic energy that changes by less than this share of all energy is rounding, of which no other is a percentage."""
 
@@ -39,8 +41,8 @@ STILL = 1e-12
 class _Words:
     """What is simulated, and files."""
 
-    duration: float | None = option("Default: 1 s, or the length of a torque log.", None, metavar="S")
-    h: float | None = option("Step (default: the recipe's).", None, metavar="S")
+    duration: float | None = option("Default: 1 s, or the length of a torque log.", None, metavar="S", kind=DURATION)
+    h: float | None = option("Step (default: the recipe's).", None, metavar="S", kind=DURATION)
     q0: str | None = option("Start: a list, an object of joint names, or a file; default zero.", None, metavar="JSON")
     dq0: str | None = option("Start rates, as --q0.", None, metavar="JSON")
     torque: str = option("Torque held during each step.", "zero", metavar="zero|gravity|LOG")
@@ -57,6 +59,12 @@ class _Words:
     solver: str | None = option("With --maximal.", None, choices=("direct", "gauss_seidel", "jacobi"))
     params: str | None = option("Values of alpha by name, such as params.json of identify.", None, metavar="FILE")
     out: str = option("The log to write (.gz allowed).", metavar="RUN.csv")
+
+    def __post_init__(self) -> None:
+        """Refuses a step beyond the duration, where both are said."""
+        duration = self.duration or (LASTS if self.torque in ("zero", "gravity") else None)
+        if self.h is not None and duration is not None:
+            step_count(duration, self.h)
 
 
 @click.command("simulate")
@@ -109,7 +117,7 @@ def command(
         duration = float(source.time[-1] - source.time[0]) if duration is None else duration
     with progress() as say:
         run = simulate(
-            loaded, duration=1.0 if duration is None else duration, h=given.h, start=(start["--q0"], start["--dq0"]),
+            loaded, duration=LASTS if duration is None else duration, h=given.h, start=(start["--q0"], start["--dq0"]),
             torque=source, alpha=alpha, progress=say,
             step=maximal_variant(loaded, given.integrator, given.solver) if given.maximal else ORDERS[given.order],
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Control laws, and who owns gravity."""
+"""Control laws, and which side compensates gravity."""
 
 from diffpbd.runtime.control.floating import GravityController
 from diffpbd.runtime.control.gravity import GravityOwner, GravitySettings, check_gravity

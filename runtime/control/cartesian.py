@@ -2,7 +2,7 @@
 
 The inverse of A = J M⁻¹ Jᵀ is taken on its eigenvalues: exactly as long as they are above a share of the largest,
 damped below it and zero at zero. So the law equals the textbook's away from a singular pose, is continuous through
-it, and asks for nothing in a direction in which the tip cannot move.
+it, and is zero in directions in which the tip cannot move.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ the force in that direction for the same acceleration."""
 
 
 POSTURE_FLOOR = 0.01
-"""Singular value of J [m or 1] at which half of a joint spring is let through in a direction that moves the tip."""
+"""Singular value of J [m or 1] at which half of a posture spring's torque passes in a direction that moves the tip."""
 
 
 def _bounded_inverse(values: FloatArray) -> FloatArray:
@@ -108,8 +108,8 @@ class CartesianController:
     """Impedance of the tip: springs of six directions between it and a goal, dampers by the task inertias.
 
     The goal starts at the tip's pose and moves by `offset` (3,) [m], world axes, at `speed` [m/s] by a profile
-    (`GoalReference`); its orientation stays. What the joints can do without moving the tip has a spring to the start pose
-    and a damper.
+    (`GoalReference`); its orientation stays. In the null space of the tip a spring to the start pose and a damper
+    act.
     """
 
     name = "cartesian"
@@ -129,7 +129,7 @@ class CartesianController:
         effort: FloatArray,
         **way: Any,
     ) -> None:
-        """`stiffness` 3 [N/m] and 3 [N·m/rad]; `posture` [N·m/rad] and `damping` [N·m·s/rad] a joint, for the rest;
+        """`stiffness` 3 [N/m] and 3 [N·m/rad]; `posture` [N·m/rad] and `damping` [N·m·s/rad] per joint, in the null space;
         `way` to the goal as of `GoalReference`, in metres: profile, acceleration, jerk."""
         for name, values, count in (
             ("tip stiffness", stiffness, 6), ("tip offset", offset, 3), ("posture", posture, robot.n),
@@ -140,7 +140,7 @@ class CartesianController:
         if min(*posture, *damping) < 0:
             raise InputError("Cartesian impedance: posture and damping must be at least 0.")
         springs = np.array(stiffness, dtype=np.float64)
-        # Apart, because one task inertia of metres and radians has eigenvalues too far apart to bound by a share.
+        # Separate, because one task inertia of metres and radians has eigenvalues too far apart to bound by a share.
         self._moved, self._turned = (TaskImpedance(part, damping_ratio, effort) for part in (springs[:3], springs[3:]))
         self._pose, self._jacobian = robot.function("tip_pose"), robot.function("tip_jacobian")
         self._mass, self._alpha = robot.function("mass_matrix"), alpha
@@ -152,7 +152,7 @@ class CartesianController:
         self._start: tuple[FloatArray, FloatArray, FloatArray] = (np.empty(0), np.empty(0), np.empty(0))
 
     def start(self, q: FloatArray) -> None:
-        """Put the springs' zero on the tip."""
+        """Set the springs' zero to the tip's pose."""
         position, rotation = self._pose(q, self._alpha)
         self._start = q.copy(), position, rotation
         self._way.start(np.zeros(1))

@@ -1,4 +1,4 @@
-"""Gravity has one owner.
+"""Exactly one side compensates gravity.
 
 Baxter adds its own gravity and S1 spring compensation in every control mode, unless an empty message arrives
 on its suppress topic faster than 5 Hz. Model gravity on top of that lifts the arm; none at all drops it.
@@ -30,7 +30,7 @@ class GravityOwner(enum.Enum):
 
 @dataclass(frozen=True)
 class GravitySettings:
-    """Who does what about gravity, in full, so that a wrong combination can be named."""
+    """All settings of gravity compensation, so that a wrong combination can be named."""
 
     mode: Mode
     add_model_gravity: bool
@@ -40,11 +40,11 @@ class GravitySettings:
     spring_in_model: bool = False
     """Whether the model carries the S1 springs (alpha spring.stiffness of s1)."""
     without_spring_confirmed: bool = False
-    """Whether the user said that the arm has no springs or that the model may leave them out."""
+    """Whether the user confirmed that the arm has no springs or that the model may leave them out."""
 
 
 def check_gravity(settings: GravitySettings) -> GravityOwner:
-    """The owner of gravity, or an InputError with every reason why the combination is refused."""
+    """Who compensates gravity, or an InputError with every reason why the combination is refused."""
     reasons = []
     suppressing = settings.suppress_robot and settings.suppress_rate > SUPPRESS_RATE_MINIMUM
     if settings.add_model_gravity and settings.mode is not Mode.TORQUE:
@@ -62,7 +62,9 @@ def check_gravity(settings: GravitySettings) -> GravityOwner:
             f"{settings.suppress_rate:g} Hz: the robot's own gravity would come back between two messages"
         )
     if settings.suppress_robot and not settings.add_model_gravity:
-        reasons.append("nobody would hold gravity: the robot's is suppressed and the model's is not added")
+        reasons.append(
+            "gravity would not be compensated: the robot's compensation is suppressed and the model's is not added"
+        )
     if settings.suppress_robot and not (settings.spring_in_model or settings.without_spring_confirmed):
         reasons.append(
             "the compensation of the external S1 springs is switched off with the robot's gravity: the model "

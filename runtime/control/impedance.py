@@ -1,4 +1,4 @@
-"""Joint impedance: a spring and a damper a joint, and optionally a model's net torque."""
+"""Joint impedance: a spring and a damper per joint, and optionally a model's net torque."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ImpedanceController:
         **way: Any,
     ) -> None:
         """`stiffness` [N·m/rad] and `damping` [N·m·s/rad] at least 0; `goal` [rad], NaN: the start pose;
-        `way` to it as of `GoalReference`: profile, acceleration, jerk, fastest."""
+        `way` to it as in `GoalReference`: profile, acceleration, jerk, fastest."""
         self.stiffness = np.array(stiffness, dtype=np.float64)
         self.damping = np.array(damping, dtype=np.float64)
         self._wanted = np.array(goal, dtype=np.float64)
@@ -53,19 +53,19 @@ class ImpedanceController:
                 raise InputError(f"Impedance: {name} must be finite and at least 0, found {gains.tolist()}.")
         self._reference = GoalReference(self._wanted.copy(), goal_speed, **way)
         self.goal = self._wanted.copy()
-        """Where the springs' zero ends [rad]; may be set between ticks."""
+        """Final zero of the springs [rad]; may be set between ticks."""
         self._net = net_torque
         self._scaling = scaling
 
     def start(self, q: FloatArray) -> None:
-        """Put the springs' zero on the measured pose."""
+        """Set the springs' zero to the measured pose."""
         self.goal = self._reference.goal = np.where(np.isnan(self._wanted), q, self._wanted)
         self._reference.start(q)
         if self._net is not None:
             self._net.start(q)
 
     def expected(self, time: float) -> FloatArray:
-        """The springs' zero at `time` [s]: from the start pose to the goal; NaN of a goal stays."""
+        """The springs' zero at `time` [s], from the start pose to the goal; NaN: the joint keeps its start."""
         self._reference.goal = self.goal
         positions, _ = self._reference.at(np.array([time]))
         return np.asarray(np.where(np.isnan(self.goal), self.goal, positions[0]), dtype=np.float64)
@@ -83,7 +83,7 @@ class ImpedanceController:
         return spring + net
 
     def settings(self) -> dict[str, object]:
-        """Gains, goal and the way to it, and the map of a net torque that has one."""
+        """Gains, goal, the way to it, and the net torque's map if there is one."""
         settings: dict[str, object] = {
             "stiffness": self.stiffness.tolist(),
             "damping": self.damping.tolist(),

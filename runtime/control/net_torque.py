@@ -56,12 +56,12 @@ class NetTorqueMap:
 
     @property
     def displacements(self) -> FloatArray:
-        """Of the rows [rad]."""
+        """Displacements of the rows [rad]."""
         return np.linspace(-self.displacement, self.displacement, len(self.torque))
 
     @property
     def velocities(self) -> FloatArray:
-        """Of the columns [rad/s]."""
+        """Rates of the columns [rad/s]."""
         return np.linspace(-self.velocity, self.velocity, self.torque.shape[1])
 
     def __call__(self, displacement: float, velocity: float) -> float:
@@ -95,7 +95,7 @@ class NetTorqueMap:
 
 
 def _place(value: float, edge: float, count: int) -> tuple[int, float]:
-    """The cell of a value on the axis and its place in it, 0 to 1."""
+    """The cell of a value on the axis and its position in it, 0 to 1."""
     x = (min(max(value, -edge), edge) / edge + 1.0) * 0.5 * (count - 1)
     k = min(int(x), count - 2)
     return k, x - k
@@ -108,7 +108,7 @@ class NetTorque(Protocol):
         """Begin at the measured pose [rad]."""
 
     def torque(self, reference: FloatArray, q: FloatArray, dq: FloatArray) -> FloatArray:
-        """[N·m] (n,) for the springs' zero and the measured state; of one tick, in order."""
+        """Net torque [N·m] (n,) for the springs' zero and the measured state; called once a tick, in order."""
 
 
 class ReachNetTorque:
@@ -133,7 +133,7 @@ class ReachNetTorque:
 
 
 def without_gravity(robot: Robot, alpha: FloatArray | None = None) -> FloatArray:
-    """alpha with gravity and springs at zero: what is left when the robot compensates both."""
+    """alpha with gravity and springs at zero, as for a robot that compensates both."""
     alpha = robot.alpha.defaults if alpha is None else alpha.copy()
     alpha[[robot.alpha.index(name) for name in GRAVITY]] = 0.0
     alpha[robot.alpha.stiffnesses()] = 0.0
@@ -151,7 +151,7 @@ def sample_map(
     h: float | None = None,
     alpha: FloatArray | None = None,
 ) -> NetTorqueMap:
-    """The map of `joint` about `pose` (n,) [rad], zero by default; gravity and springs are the robot's own.
+    """The map of `joint` about `pose` (n,) [rad], default zero, without gravity and springs.
 
     Its `grid` samples reach `extent` in displacement [rad] and velocity [rad/s] to either side.
 
@@ -192,7 +192,7 @@ def _solve(
 ) -> FloatArray:
     """Torques (rows, n) with which the step ends at the wanted poses (rows, n)."""
     evaluate = _joint_space if step == "joint_step" else _maximal
-    # The closed form starts it: from zero torque the wrist, light as it is, would be thrown too far to come back.
+    # First guess in closed form: from zero torque the light wrist would move too far for convergence.
     halves = 2.0 if "paper" not in step else 1.0  # a second-order step moves half as far as a first-order one
     u: FloatArray = robot.inverse_dynamics(p, pd, halves * (wanted - p - h * pd) / h**2, alpha)
     worst = math.inf

@@ -1,7 +1,7 @@
-"""A controller that is a program of the user's, in any language: fixed-layout frames over its pipes.
+"""A controller that is the user's own program, in any language: fixed-layout frames over its pipes.
 
-The program computes the law and the gravity; this side owns the link, the guard and the stop. A reply that is
-late, that belongs to another state, or that reports a status makes the tick a refused one.
+The program computes law and gravity; link, guard and stop stay here. A tick is refused if the reply is late,
+belongs to another state, or reports a status.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ProgramController:
         self._buffer = b""
         self._last: tuple[bytes, FloatArray] | None = None
         self.late = 0
-        """Replies that did not come in time."""
+        """Number of late replies."""
         try:
             self._process = subprocess.Popen(
                 self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0,
@@ -86,7 +86,7 @@ class ProgramController:
         return {"command": self._command, "timeout": self._timeout}
 
     def _exchange(self, time: float, q: FloatArray, dq: FloatArray, timeout: float) -> FloatArray:
-        self._sequence = (self._sequence + 1) % (1 << 32) or 1  # 0 is the answer to the greeting
+        self._sequence = (self._sequence + 1) % (1 << 32) or 1  # 0: the answer to the greeting
         numbers = np.concatenate([q, dq]).astype("<f8").tobytes()
         self._send(_STATE.pack(STATE, self._sequence, time) + numbers)
         law, gravity = self._receive(timeout)
@@ -101,7 +101,7 @@ class ProgramController:
             raise SolverError("the program does not read its input or has ended.") from None
 
     def _receive(self, timeout: float) -> tuple[FloatArray, FloatArray]:
-        """The reply to the last state; replies to older ones, which came late, are thrown away."""
+        """The reply to the last state; late replies to older ones are dropped."""
         size = _REPLY.size + 16 * self._n
         end = clock.monotonic() + timeout
         while True:
@@ -126,7 +126,7 @@ class ProgramController:
             self._buffer += part
 
     def close(self) -> None:
-        """End the program: asked first, and killed with all that it started if it does not go."""
+        """End the program: by request, else by killing it and its children."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()

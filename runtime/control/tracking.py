@@ -1,4 +1,4 @@
-"""Follow a recorded or designed motion: what the model says that it takes, and springs and dampers for what is left."""
+"""Follow a recorded or designed motion: the model's feed-forward torque plus springs and dampers."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from diffpbd.runtime.interface.controller import Mode
 __all__ = ["TrackController"]
 
 Inertial = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-"""Torque [N·m] that motion alone takes at q [rad], dq [rad/s], ddq [rad/s²]."""
+"""Inertial and friction torque [N·m] of a motion at q [rad], dq [rad/s], ddq [rad/s²]."""
 
 PEAK = 1.875
-"""Of the mean speed; the fastest of a way with fifth powers of time that starts and ends at rest."""
+"""Peak over mean speed of a fifth-order polynomial motion from rest to rest."""
 SETTLE = 0.5
-"""s at rest between the way to the first sample and the motion, and after its end."""
+"""s at rest before the motion's first sample and after its last."""
 AT_REST = 0.05
 """rad/s; a motion begins and ends below it."""
 
 
 class TrackController:
-    """u = τ(q_r, dq_r, ddq_r) + K (q_r − q) + D (dq_r − dq) [N·m], gravity left out; τ is what the model's motion takes.
+    """u = τ(q_r, dq_r, ddq_r) + K (q_r − q) + D (dq_r − dq) [N·m], gravity left out; τ is the model's torque.
 
     First the arm is led to the motion's first sample, slowly; after its end the last one is held, and the run may end.
     """
@@ -93,7 +93,7 @@ class TrackController:
         return self._between(since)
 
     def _between(self, since: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Positions by the cubic that has both samples' positions and rates, rates and accelerations by straight lines."""
+        """Positions by cubic Hermite interpolation, rates and accelerations by linear interpolation."""
         k = int(np.searchsorted(self._time, since, side="right")) - 1
         step = self._time[k + 1] - self._time[k]
         s = (since - self._time[k]) / step
@@ -105,7 +105,7 @@ class TrackController:
         return position, dq[0] + s * (dq[1] - dq[0]), ddq[0] + s * (ddq[1] - ddq[0])
 
     def expected(self, time: float) -> FloatArray:
-        """Where the motion is at `time` [s]."""
+        """Positions of the motion at `time` [s]."""
         return self.reference(time)[0]
 
     def finished(self, time: float) -> bool:

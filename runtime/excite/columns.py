@@ -1,4 +1,4 @@
-"""Columns of the regressor that tell base parameters: those that do not depend on others (Gautier 1991)."""
+"""Columns of the regressor for the base parameters: an independent set (Gautier 1991)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["IntArray", "base_columns"]
 IntArray: TypeAlias = npt.NDArray[np.intp]
 
 RANDOM_STATES = 400
-"""[1] States at which independent columns are looked for: several times more rows than any arm has parameters."""
+"""[1] Random states for finding independent columns: several times more rows than any arm has parameters."""
 RANK = 1e-8
-"""[1] Part of a column that is left beside those before it, below which it depends on them, and length of one, in units of the
-longest, below which it is none: rounding."""
+"""[1] Relative residual of a column after projection on those before it, below which it depends on them; and length of a
+column, relative to the longest, below which it is zero."""
 
 
 def base_columns(robot: Robot, envelope: Envelope) -> IntArray:

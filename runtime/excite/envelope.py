@@ -1,4 +1,4 @@
-"""Where a motion may go: position, speed and torque limits with a margin, and the height of the tip."""
+"""Constraints of a motion: position, speed and torque limits with a margin, height of the tip, distances."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ HALF_RANGE = 0.5 * np.pi
 SPEED = 1.0
 """[rad/s or m/s] Assumed where a joint has no speed limit."""
 POSES = 4000
-"""[1] Poses among which the one to start from is looked for, besides the middle of the limits."""
+"""[1] Number of candidates for the start pose, besides the middle of the limits."""
 TIGHTER = 0.01
-"""[1] Part of the limits kept free in a search besides the margin: peaks between its samples."""
+"""[1] Additional margin in a search, for peaks between its samples."""
 SHARP = 60.0
-"""[1] Of the smooth least slack: it lies below the true one, at a peak of several samples by about 0.03."""
+"""[1] Sharpness of the smooth minimum of slacks, which is below the true one, by about 0.03 at a peak of several samples."""
 STEP = 1e-5
 """[rad or m] Step of the central differences of heights."""
 IDLE = 0.05
 """[1] Part of a joint's range and of its speed below which it hardly moves."""
 STATE = 13
-"""Numbers of a link's state, its position first."""
+"""Size of a link's state, its position first."""
 METRE = 1.0
 """[m] Unit of the slack in height."""
 NEAR = 0.1
-"""[m] Unit of the slack in distances of links: the smooth least is off by a thirtieth of it."""
+"""[m] Unit of the slack in distances of links: the smooth minimum is off by a thirtieth of it."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class Motion:
 class Envelope:
     """`lower`, `upper` [rad or m], `speed`, `effort` (n,), margins taken off; `least_height` [m] or None.
 
-    `acceleration` (n,) is infinite where any is allowed; `table` [m] or None is a plane that the links' centres of mass and the
-    tip stay above, `clearance` [m] or None what links keep from each other. Heights are along −gravity in the
-    world frame. `alpha` are the parameters that the torque is predicted with.
+    `acceleration` (n,): infinite if unlimited; `table` [m] or None is a plane that the links' centres of mass and the tip stay
+    above, `clearance` [m] or None the least distance of links. Heights are along −gravity in the
+    world frame. `alpha`: parameters for predicted torques.
     """
 
     robot: Robot
@@ -97,7 +97,7 @@ class Envelope:
         acceleration: FloatArray | None = None,
         table: float | None = None,
     ) -> Envelope:
-        """The limits of the description, less `margin` of each, as of `acceleration` (n,), which it does not have."""
+        """The limits of the description and of `acceleration` (n,), all reduced by the factor `margin`."""
         if loops := [loop.name for loop in robot.manifest.robot.loops]:
             raise InputError(
                 f"{robot.name} has closed loops ({listing(loops)}); excitation is searched for open chains."
@@ -156,7 +156,7 @@ class Envelope:
         return np.column_stack([states[:, :, :3] @ self.up, self.robot.tip_pose(q, self.alpha).position @ self.up])
 
     def _slacks(self, m: Motion) -> list[FloatArray]:
-        """Room (samples, k) to each limit, as part of it: position, rate, acceleration, torque on both sides, heights."""
+        """Slacks (samples, k) relative to each limit: position, rate, acceleration, torque on both sides, heights."""
         width = self.upper - self.lower
         slacks = [(m.q - self.lower) / width, (self.upper - m.q) / width]
         for values, limit in ((m.dq, self.speed), (m.ddq, self.acceleration), (m.tau, self.effort)):
@@ -179,19 +179,19 @@ class Envelope:
         motion: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
         acceleration: FloatArray,
     ) -> bool:
-        """Whether links keep their distance between the times [s] too; `acceleration` (n,) bounds that of the motion."""
+        """Whether links keep their distance also between the times [s]; `acceleration` (n,) bounds the motion's."""
         return self.clearance is None or apart_throughout(self._distances, self.clearance, time, motion, acceleration)
 
     def slack(self, m: Motion) -> float:
-        """The least slack, as part of the limit; negative outside."""
+        """The least slack relative to its limit; negative outside."""
         return float(min(s.min() for s in self._slacks(m)))
 
     def least(self, m: Motion) -> FloatArray:
-        """A smooth least slack over the samples of every limit (limits,): positive where all samples keep it."""
+        """Smooth minimum of the slack over the samples, per limit (limits,): positive if all samples satisfy it."""
         return np.concatenate([_least(s)[0] for s in self._slacks(m)])
 
     def least_slopes(self, m: Motion, matrices: tuple[FloatArray, FloatArray, FloatArray]) -> FloatArray:
-        """Its derivatives (limits, n, coordinates) by coordinates x of a motion q, dq, ddq = matrices · xᵀ."""
+        """Derivatives (limits, n, coordinates) of `least` by the coordinates x of a motion q, dq, ddq = matrices · xᵀ."""
         shares = [_least(s)[1] for s in self._slacks(m)]
         n, width, J = (
             len(self.lower),
@@ -220,7 +220,7 @@ class Envelope:
         return np.concatenate(rows)
 
     def best_pose(self) -> FloatArray:
-        """The pose (n,) with the most room to every limit at rest; InputError if none has any."""
+        """The pose (n,) with the largest least slack at rest; InputError if none is positive."""
         rng = np.random.default_rng(0)
         width = self.upper - self.lower
         poses = np.vstack([self.lower + 0.5 * width, self.lower + width * rng.random((POSES, self.robot.n))])
@@ -260,7 +260,7 @@ class Envelope:
 
 
 def _least(slack: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Smooth least (k,) over the samples of slacks (samples, k), never above the least, and its derivatives by them."""
+    """Smooth minimum (k,) over the samples of slacks (samples, k), never above the minimum, and its derivatives."""
     lowest = slack.min(axis=0)
     parts = np.exp(-SHARP * (slack - lowest))
     total = parts.sum(axis=0)

@@ -1,11 +1,11 @@
-"""Motions from which inertial parameters can be told: the base regressor's condition number made small within the limits.
+"""Exciting motions: minimises the condition number of the base regressor within the limits.
 
 The stacked rigid-body regressor of an arm is rank deficient; the columns that do not depend on those before them, found once by
 a QR over random states, are those of the base parameters (Gautier 1991). Over Fourier motions (Swevers et al. 1997) log κ of
 the columns is minimised, or log det of their information maximised, by sequential quadratic programming (SLSQP, Kraft 1988)
-with exact singular-value derivatives, through powers of the singular values that grow towards the largest and least, since
-these come in groups; of every limit the smooth least slack over the samples is one constraint. What comes out is
-checked sample by sample.
+with exact singular-value derivatives, via power means of the singular values with growing powers, because the extreme ones
+come in groups; each limit's smooth minimum of slacks over the samples is one constraint. The result is checked
+sample by sample.
 """
 
 from __future__ import annotations
@@ -20,79 +20,39 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.base.live import Share
-from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.excite.columns import IntArray, base_columns
 from diffpbd.runtime.excite.envelope import Envelope, Motion
 from diffpbd.runtime.excite.fourier import Fourier
-from diffpbd.runtime.model.clearance import KEPT, distance_option
+from diffpbd.runtime.excite.wishes import CRITERIA, Wishes, accelerations
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["Excitation", "Wishes", "base_columns", "excite"]
+__all__ = ["Excitation", "base_columns", "excite"]
 
-SAMPLES_A_HARMONIC = 20
-"""[1] Least samples in a period of the highest harmonic in the file."""
 SEARCHED_A_HARMONIC = 12
-"""[1] The same in the search: a peak between two of them is at most 3.5 % higher, and what comes out is checked densely."""
+"""[1] Samples per period in the search: peaks between them are at most 3.5 % higher, and the result is checked densely."""
 STARTS, SCOUT = 5, 45
-"""[1] Short searches from different motions, and their iterations: κ has optima apart, and is then within a fifth of one."""
+"""[1] Short searches from different motions, and their iterations: κ has several optima and is then within a fifth of one."""
 SEARCH = 60
-"""[1] Most iterations of each of the searches that follow the best of them, one a power; later ones change κ by a percent."""
+"""[1] Most iterations of each search from the best of them, one per power; later ones change κ by a percent."""
 POWERS = (5.0, 10.0, 25.0, 60.0)
-"""[1] κ is approached as the product of the power means of the singular values and of their inverses, by these powers in turn:
-at an optimum many singular values are the largest or the least, and κ itself has no derivative."""
+"""[1] κ is approximated by the product of the power means of the singular values and of their inverses, with these powers
+in turn: at an optimum many singular values coincide with an extreme one, and κ itself is not differentiable."""
 TELL = 10
-"""[1] Iterations from one line of progress to the next."""
-HEIGHTS = (-100.0, 100.0)
-"""[m] Of a plane over the world's origin."""
-CRITERIA = ("condition", "log-det")
+"""[1] Iterations between two lines of progress."""
 STEP = 1e-5
 """[rad, rad/s, … or m] Step of the central differences of the regressor: its error is that squared."""
 SHRINK = 0.99
-"""[1] Factor on the amplitudes while the densely sampled motion is outside."""
+"""[1] Factor on the amplitudes as long as the densely sampled motion violates a limit."""
 SHRINKS = 200
-"""[1] Most such factors: an eighth of the amplitude is left, which is then no better than the start."""
+"""[1] Most such reductions: an eighth of the amplitude is left, no better than the start."""
 FIRST = 0.5
-"""[1] Part of the free range that the first motion's start may take."""
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What is asked: `duration` [s], `harmonics`, `rate` [Hz] of the samples, least height of the tip [m] (None: any),
-    `margin`, the part of every limit that is left free, limits of `acceleration` (n,) [rad/s² or m/s²], the height [m] of a
-    `table` that the arm stays above, the `criterion`: the condition number, or log det of the information, the
-    `clearance` [m] of links from each other.
-    """
-
-    duration: float = option("Period of the motion (10).", 10.0, span=(0.1, 3600.0), unit="s", metavar="S")
-    harmonics: int = option("Of the base frequency 1/duration (5).", 5, span=(2, 50), metavar="N")
-    rate: float = option("Samples a second in the file (100).", 100.0, span=(1.0, 10000.0), unit="Hz", metavar="HZ")
-    least_height: float | None = option(
-        "Least height of the tip, along -gravity in the world frame.", None, flag="--min-tip-height", span=HEIGHTS, unit="m",
-        metavar="M",
-    )  # fmt: skip
-    margin: float = option("Margin to every limit, as a share of it (0.1).", 0.1, span=(0.0, 0.9), metavar="SHARE")
-    acceleration: FloatArray | None = None
-    table: float | None = option(
-        "A plane at this height that links' centres of mass and the tip stay above (default: over the recipe's table by what "
-        "`run` keeps).", None, span=HEIGHTS, unit="m", metavar="M",
-    )  # fmt: skip
-    criterion: str = option("See above.", CRITERIA[0], choices=CRITERIA)
-    clearance: float | None = distance_option(KEPT)
-
-    def __post_init__(self) -> None:
-        """Refuses what cannot be."""
-        expect(self)
-        if self.rate * self.duration < SAMPLES_A_HARMONIC * self.harmonics:
-            raise InputError(
-                f"{arg.rate}: {self.rate:g} Hz samples the highest harmonic ({self.harmonics / self.duration:g} Hz) too "
-                f"coarsely; expected at least {SAMPLES_A_HARMONIC * self.harmonics / self.duration:g} Hz."
-            )
+"""[1] Part of the free range for the first motion's start."""
 
 
 @dataclass(frozen=True)
 class Excitation:
-    """The motion, sampled; condition numbers of the base regressor of the motion it started from and of itself; `whole`, that
-    of all columns over the directions that they determine, which no choice of independent columns changes."""
+    """The sampled motion; condition numbers of the base regressor before and after the search; `whole`, that of all
+    columns over the directions that they determine, independent of the choice of base columns."""
 
     motion: Motion
     before: float
@@ -106,13 +66,14 @@ class Excitation:
 def excite(
     robot: Robot, wishes: Wishes, alpha: FloatArray | None = None, progress: Callable[[str], None] | None = None
 ) -> Excitation:
-    """The best motion found; the same for the same wishes. InputError if none keeps the limits."""
+    """The best motion found (deterministic). InputError if none keeps the limits."""
     say = progress or (lambda _line: None)
     missing = [f for f in ("regressor", "tip_pose", "jac_tip_pose", "jac_inverse_dynamics") if f not in robot.functions]
     if missing:
         why = robot.manifest.why_not(missing[0]) or "Generate it again."
         raise InputError(f"{robot.name} has no {', '.join(missing)}, which excitation needs. {why}")
-    envelope = Envelope.of(robot, wishes.margin, wishes.least_height, alpha, wishes.acceleration, wishes.table)
+    acceleration = accelerations(robot, wishes.acceleration)
+    envelope = Envelope.of(robot, wishes.margin, wishes.least_height, alpha, acceleration, wishes.table)
     envelope = replace(envelope, clearance=wishes.clearance)
     pose = envelope.best_pose()
     columns = base_columns(robot, envelope)
@@ -161,7 +122,7 @@ def _tell(say: Callable[[str], None], search: _Search, which: str, what: str) ->
 
 
 def _first(search: _Search, pose: FloatArray, series: Fourier, seed: int) -> FloatArray:
-    """A random motion about the pose, as large as the limits let it be."""
+    """A random motion about the pose, as large as the limits allow."""
     shape = np.random.default_rng(seed).normal(size=(len(pose), series.size))
     shape[:, 0] = 0.0
     x = FIRST * shape * (search.envelope.upper - search.envelope.lower)[:, None]
@@ -178,7 +139,7 @@ def _first(search: _Search, pose: FloatArray, series: Fourier, seed: int) -> Flo
 def _inside(
     series: Fourier, x: FloatArray, pose: FloatArray, envelope: Envelope, time: FloatArray
 ) -> FloatArray | None:
-    """The motion shrunk towards the pose until its dense samples keep the limits."""
+    """The motion, its amplitude reduced until dense samples keep the limits."""
     still = np.hstack([pose[:, None], np.zeros_like(x[:, 1:])])
     for k in range(SHRINKS):
         tried = still + SHRINK**k * (x - still)
@@ -230,12 +191,13 @@ class _Search:
         return float(singular[0] / singular[len(self.columns) - 1])
 
     def measure(self, x: FloatArray) -> float:
-        """What is to be least: log κ, or minus the mean logarithm of the singular values."""
+        """The criterion: log κ, or minus the mean logarithm of the singular values."""
         singular = self._decomposed([m @ x.T for m in self.matrices])[1]
         return float(-np.log(singular).mean() if self.logdet else np.log(singular[0] / singular[-1]))
 
     def _smooth(self, singular: FloatArray) -> tuple[float, FloatArray]:
-        """What is minimised, by singular values, and its derivatives: the measure, or log κ by power means (never below it)."""
+        """The smooth objective and its derivatives by singular values: the criterion, or log κ by power means (an upper
+        bound)."""
         if self.logdet:
             return float(-np.log(singular).mean()), -1.0 / (singular * len(singular))
         large, small = (singular / singular[0]) ** self.power, (singular[-1] / singular) ** self.power
@@ -243,7 +205,7 @@ class _Search:
         return float(value), (large / large.sum() - small / small.sum()) / singular
 
     def value(self, flat: FloatArray, scale: FloatArray) -> tuple[float, FloatArray]:
-        """What is minimised and its gradient by the scaled coordinates."""
+        """The objective and its gradient by the scaled coordinates."""
         x = flat.reshape(scale.shape) * scale
         state = [m @ x.T for m in self.matrices]
         U, singular, right = self._decomposed(state)

@@ -17,7 +17,7 @@ class Fourier:
 
     A joint's motion is start + Σ_k (a_k sin kωt + b_k (1 − cos kωt)) / k with Σ a_k = 0 and Σ k b_k = 0, so that rate and
     acceleration vanish at both ends. `x` (n, 2 harmonics − 1) holds each joint's start [rad or m] and the coordinates of
-    its a and b in a basis of these two conditions.
+    its a and b in a basis of the solutions of these conditions.
     """
 
     duration: float
@@ -25,18 +25,18 @@ class Fourier:
 
     @property
     def size(self) -> int:
-        """Coordinates a joint."""
+        """Coordinates per joint."""
         return 2 * self.harmonics - 1
 
     def most_acceleration(self, x: FloatArray) -> FloatArray:
-        """A bound (n,) of the accelerations at all times: the amplitudes of all harmonics added up."""
+        """A bound (n,) of the accelerations at all times: the sum of the amplitudes of all harmonics."""
         k = np.arange(1, self.harmonics + 1)
         coefficients = np.abs(self._basis() @ x[:, 1:].T)
         size = coefficients[: self.harmonics] + coefficients[self.harmonics :]
         return np.asarray((2.0 * np.pi / self.duration) ** 2 * k @ size)
 
     def _basis(self) -> FloatArray:
-        """(2 harmonics, coordinates) of a and b under their two conditions."""
+        """Basis (2 harmonics, coordinates) of a and b under their two conditions."""
         rest = np.zeros((2, 2 * self.harmonics))
         rest[0, : self.harmonics], rest[1, self.harmonics :] = 1.0, np.arange(1, self.harmonics + 1)
         return np.asarray(np.linalg.svd(rest)[2][2:].T)

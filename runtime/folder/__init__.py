@@ -1,1 +1,1 @@
-"""A generated folder: its manifest, its library, the compiler, who may have changed it."""
+"""A generated folder: manifest, library, compiler, integrity."""

@@ -1,4 +1,4 @@
-"""The one file that knows the C compiler: sources of a generated folder in, one shared library out."""
+"""Compiles the sources of a generated folder to a shared library; only this file calls the C compiler."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ STRAIGHT = {"functions.c": "-O1", "derivatives.c": "-O1", "formulas.c": "-O1"}
 """Sources of straight-line code, which runs alike at -O1 (0.98 of the time, measured with gcc 12) and compiles in 0.65 of the
 time; what has loops or vectors is 1.1 times faster at -O2."""
 QUICK = ("-O0", "-DDIFFPBD_PORTABLE")
-"""For a first result: a tenth of the time to compile, a third of the speed, the bits of the portable path and no other;
-`runtime/folder/finish.py` does the rest."""
+"""Flags for a quick first library: a tenth of the time to compile, a third of the speed, only the portable path;
+`runtime/folder/finish.py` compiles it in full."""
 LINK_FLAGS = ("-shared", "-lm")
 CANDIDATES = ("cc", "gcc", "clang")
 MAX_JOBS = 2  # one big source needs several hundred MB of compiler memory
@@ -79,9 +79,9 @@ def find_compiler() -> tuple[str, ...]:
 
 
 def compile_flags(source: str = "") -> tuple[str, ...]:
-    """`COMPILE_FLAGS`, what `STRAIGHT` has for a source, and last what the environment variable DIFFPBD_CFLAGS holds.
+    """`COMPILE_FLAGS`, then `STRAIGHT` of the source, then the environment variable DIFFPBD_CFLAGS.
 
-    -O0 there compiles in a sixth of the time, for code three times slower that gives the same bits.
+    DIFFPBD_CFLAGS=-O0 compiles in a sixth of the time; the code is three times slower with the same bits.
     """
     own = (STRAIGHT[source],) if source in STRAIGHT else ()
     return (*COMPILE_FLAGS, *own, *_words("DIFFPBD_CFLAGS"))
@@ -109,9 +109,9 @@ def compile_library(
     """Compile `<folder>/src/*.c` into `<folder>/<library>`, replacing a previous library only on success, and its
     hash beside it.
 
-    `library` is a file name such as `libbaxter.so`; headers are looked for in the folder and in `src`.
-    At most `jobs` (and never more than 2) compilers run at once. `progress` gets a line per finished source. InputError where
-    the library is no longer `wanted` when it is there.
+    `library` is a file name such as `libbaxter.so`; headers are searched in the folder and in `src`.
+    At most `jobs` (and never more than 2) compilers run at once. `progress` gets a line per finished source. InputError if
+    the library is no longer `wanted` when it is complete.
     """
     root = Path(folder)
     sources = sorted((root / "src").glob("*.c"), key=lambda path: (-path.stat().st_size, path.name))
@@ -124,15 +124,15 @@ def compile_library(
 
 
 def quick_mark(library: Path) -> Path:
-    """The file beside a library that was compiled quickly; gone when it has been compiled in full."""
+    """The file that marks a quickly compiled library; removed when it has been compiled in full."""
     return library.with_name(f"{library.name}.quick")
 
 
 class Compilation:
-    """Compilers at work on the sources of a folder, each from when it is added, while others are still written.
+    """Compiles the sources of a folder in parallel, each as soon as it is added, while others are still written.
 
-    A context: what still runs at its end is stopped. At most `jobs` (and never more than 2) run at once. `quick`: as `QUICK`
-    says, unless DIFFPBD_CFLAGS does.
+    A context manager that stops running compilers at its end. At most `jobs` (and never more than 2) run at once. `quick`: with
+    the flags `QUICK`, unless DIFFPBD_CFLAGS is set.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class Compilation:
         self._quick = QUICK if quick and not _words("DIFFPBD_CFLAGS") else ()
         self._root, self._say = folder, progress or (lambda _line: None)
         self._compiler = find_compiler()
-        compile_flags()  # said now where they cannot be read
+        compile_flags()  # refuses unreadable ones now
         self._pool = ThreadPoolExecutor(max_workers=max(1, min(jobs, MAX_JOBS)))
         self._jobs: dict[str, Future[None]] = {}
         self._running: set[subprocess.Popen[str]] = set()
@@ -163,7 +163,7 @@ class Compilation:
         self._scratch.cleanup()
 
     def add(self, source: Path, headers: Mapping[str, str] | None = None) -> None:
-        """Compile a source that is complete; `headers` by name stand for those of the folder, which may not be there yet."""
+        """Compile a complete source; `headers` by name replace those of the folder, which may not exist yet."""
         self.check()
         own = Path(self._scratch.name) / source.stem
         own.mkdir()
@@ -173,7 +173,7 @@ class Compilation:
         self._jobs[source.name] = self._pool.submit(self._compile, source, own)
 
     def check(self) -> None:
-        """Raises what a compiler that has ended complained of, before more is derived."""
+        """Raises the error of a compiler that has ended, before more is generated."""
         for job in self._jobs.values():
             if job.done():
                 job.result()
@@ -238,7 +238,7 @@ class Compilation:
 
 
 def _kill(process: subprocess.Popen[str]) -> None:
-    """A compiler with the passes that it has started, which hold its pipes."""
+    """Kill a compiler with its child processes, which hold its pipes."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
 

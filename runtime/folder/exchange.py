@@ -1,4 +1,4 @@
-"""A folder put in the place of another so that whoever looks, or looks after a kill, finds one of the two whole."""
+"""Replaces a folder atomically: a reader, or one after a kill, finds one of the two complete."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pathlib import Path
 __all__ = ["OLD_SUFFIX", "replace_folder", "restore_folder"]
 
 OLD_SUFFIX = ".old"
-"""Ends the name under which a folder waits while another takes its place, where the two cannot be exchanged."""
+"""Suffix of a folder that is being replaced, if the system cannot exchange the two."""
 _AT_FDCWD = -100  # of Linux: paths are relative to the current folder
 _EXCHANGE = 2  # RENAME_EXCHANGE of Linux, RENAME_SWAP of macOS
 _CANNOT = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
-"""What a kernel or a file system (NFS) says that does not exchange."""
+"""Errors of a kernel or file system (NFS) that cannot exchange."""
 
 
 def replace_folder(new: Path, folder: Path) -> None:
-    """Put `new`, beside it, in the place of `folder`; what was there is at `new` then, or gone. Raises OSError.
+    """Put `new`, in the same parent, in the place of `folder`, whose old content is then at `new`, or gone. Raises OSError.
 
-    One system call where there is one. Elsewhere two renames, and `restore_folder` mends what a kill between them left.
+    One system call if available, else two renames; `restore_folder` repairs a kill between them.
     """
     if not folder.exists():
         os.rename(new, folder)
@@ -43,18 +43,18 @@ def replace_folder(new: Path, folder: Path) -> None:
 
 
 def restore_folder(folder: Path) -> None:
-    """Where `folder` is missing and one that waited for its replacement is there, put that back."""
+    """Restore `folder` from its `OLD_SUFFIX` copy if it is missing."""
     if folder.exists() or not folder.parent.is_dir():
         return
     for old in sorted(folder.parent.glob(f".{glob.escape(folder.name)}.*{OLD_SUFFIX}")):
         if not _at_work(old.with_name(old.name.removesuffix(OLD_SUFFIX))):
-            with contextlib.suppress(OSError):  # somebody else was quicker
+            with contextlib.suppress(OSError):  # another process was faster
                 os.rename(old, folder)
             return
 
 
 def _at_work(new: Path) -> bool:
-    """Whether a process holds the lock of the folder that was to take the place."""
+    """Whether a process holds the lock of the new folder."""
     try:
         lock = os.open(new, os.O_RDONLY)
     except OSError:
@@ -69,7 +69,7 @@ def _at_work(new: Path) -> bool:
 
 
 def _exchanged(one: Path, other: Path) -> bool:
-    """Exchange two names at once; False where that is not possible here."""
+    """Exchange two names atomically; False if that is not possible here."""
     libc = ctypes.CDLL(None, use_errno=True)
     words = os.fsencode(one), os.fsencode(other)
     try:

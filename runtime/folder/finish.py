@@ -1,9 +1,9 @@
-"""The second half of `generate`: a library that was compiled quickly is compiled in full, beside what already uses it.
+"""The second half of `generate`: compiles a quickly compiled library in full while it is already in use.
 
 `begin` starts a process of its own (`python -m diffpbd.runtime.folder.finish FOLDER`) that compiles with low priority, puts the
-library in place and ends; one at a time for a folder. Robots that are open take the new library by themselves; its results are
-the same to rounding, and to the bit on the portable path. In a folder that cannot be written, or with DIFFPBD_BACKGROUND=off,
-the quick one stays.
+library in place and ends; one at a time for a folder. Open robots switch to the new library by themselves; its results agree
+to rounding, and bit for bit on the portable path. In a read-only folder, or with DIFFPBD_BACKGROUND=off, the quick one
+stays.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OFF = "off"
 NICE = 10
 """Priority of the compilers in the background."""
 START = '"$0" -m diffpbd.runtime.folder.finish "$1" >/dev/null 2>&1 </dev/null &'
-"""A shell that ends at once, so that nobody has to wait for the process."""
+"""A shell that ends at once, so that the process needs no parent to wait for it."""
 
 
 def is_quick(folder: Path, library: str) -> bool:
@@ -36,7 +36,7 @@ def is_quick(folder: Path, library: str) -> bool:
 
 
 def begin(folder: Path, library: str) -> bool:
-    """Compile in full in the background, if there is need and nobody does yet; says whether that was begun."""
+    """Compile in full in the background, if needed and not already running; returns whether that was started."""
     if os.environ.get(VARIABLE) == OFF or not os.access(folder, os.W_OK):
         return False
     with _alone(quick_mark(folder / library), wait=False) as alone:
@@ -49,7 +49,8 @@ def begin(folder: Path, library: str) -> bool:
 
 
 def complete(folder: Path, library: str, progress: Callable[[str], None] | None = None, *, wait: bool = True) -> bool:
-    """Compile in full, now; with `wait` after a process that already does. Says whether this one did. Raises DiffpbdError."""
+    """Compile in full now; with `wait`, wait for a process that already does. Returns whether this one did. Raises
+    DiffpbdError."""
     mark = quick_mark(folder / library)
     with _alone(mark, wait=wait) as alone:
         if not alone:
@@ -67,7 +68,7 @@ def complete(folder: Path, library: str, progress: Callable[[str], None] | None 
 
 @contextlib.contextmanager
 def _alone(mark: Path, *, wait: bool) -> Iterator[bool]:
-    """The lock of a mark; False where there is no mark (any more), or where another has it and nobody waits."""
+    """The lock of a mark; False if there is no mark (any more), or another process has it and `wait` is not set."""
     try:
         lock = os.open(mark, os.O_RDONLY)
     except OSError:
@@ -89,7 +90,7 @@ def _main(folder: str) -> None:
         os.nice(NICE)
     with contextlib.suppress(
         DiffpbdError, OSError
-    ):  # the folder went away, or was generated anew: the next one does it
+    ):  # the folder was removed or generated anew: the next process does it
         complete(Path(folder), read_manifest(folder).library, wait=False)
 
 

@@ -1,8 +1,8 @@
-"""What a generated folder is checked for before any of its code runs: who may write to it, and the hashes of its files.
+"""Checks of a generated folder before any of its code runs: write permissions, and hashes of its files.
 
-Sources are held against the manifest. The compiled library is not in the manifest, because it may be compiled anywhere: the
-step that compiles it writes its hash beside it. That finds a library that was cut, mixed up or replaced. It is no signature:
-who may write into the folder may write both.
+Sources are compared with the manifest. The compiled library is not in the manifest, because it may be compiled anywhere: its
+hash is written beside it after compiling. That detects a truncated, mixed-up or replaced library. It is not a signature:
+whoever can write into the folder can write both.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ __all__ = ["RECORD_SUFFIX", "close_to_others", "record_library", "verify_file", 
 
 SOURCE_SUFFIXES = (".c", ".h")
 RECORD_SUFFIX = ".sha256"
-"""Ends the name of the file that holds a library's hash, in the format of sha256sum; templates/Makefile writes it too."""
+"""Suffix of the file with a library's hash, in the format of sha256sum; templates/Makefile writes it too."""
 
 
 def verify_file(folder: Path, name: str, manifest: Manifest) -> None:
-    """Refuse a generated file that is missing, that all may write, or that differs from the hash in the manifest."""
+    """Refuse a generated file that is missing, world-writable, or differs from its hash in the manifest."""
     again = f"Generate the folder again: {manifest.again()}."
     if name not in manifest.files:
         raise InputError(f"{folder / name} is not listed in the manifest of {manifest.name}. {again}")
@@ -37,7 +37,7 @@ def verify_file(folder: Path, name: str, manifest: Manifest) -> None:
 
 
 def verify_sources(folder: Path, manifest: Manifest) -> None:
-    """Check the folder and every C source and header in it against the manifest."""
+    """Check the folder and all its C sources and headers against the manifest."""
     names = [name for name in sorted(manifest.files) if name.endswith(SOURCE_SUFFIXES)]
     for path in sorted({folder, folder / MANIFEST_NAME, *((folder / name).parent for name in names)}):
         if path.exists():
@@ -54,7 +54,7 @@ def record_library(library: Path) -> None:
 
 
 def verify_library(folder: Path, manifest: Manifest) -> None:
-    """Refuse a library that lies elsewhere, that all may write, or that is not the one that was compiled here."""
+    """Refuse a library that lies outside, is world-writable, or differs from its recorded hash."""
     library = folder / manifest.library
     again = f"Compile it again with `make -C {folder} shared`."
     if not library.resolve().is_relative_to(folder.resolve()):
@@ -73,7 +73,7 @@ def verify_library(folder: Path, manifest: Manifest) -> None:
 
 
 def close_to_others(path: Path) -> None:
-    """Take from everybody else the right to write a file or a folder and what is in it, which a umask of 0 gives."""
+    """Remove other users' write permission, which a umask of 0 gives, from a file or a folder and its content."""
     for item in (path, *(path.rglob("*") if path.is_dir() else ())):
         mode = item.lstat().st_mode
         if mode & stat.S_IWOTH and not stat.S_ISLNK(mode):

@@ -27,26 +27,27 @@ PATH_VARIABLE = "DIFFPBD_PATH"
 """Environment variable that names one of them; the library reads it at its first call."""
 
 PATIENCE = 1.0
-"""[s] For the hash of a library that takes the place of a quick one."""
+"""[s] Longest wait for the hash of a library that replaces a quick one."""
 
 
 class Library:
-    """Symbols of one robot's library. Calls release the interpreter lock but for those of `Fixed`; work is the caller's."""
+    """Symbols of one robot's library. Calls release the interpreter lock, except those of `Fixed`; callers provide work
+    arrays."""
 
     def __init__(self, folder: Path, manifest: Manifest, *, fresh: bool = False) -> None:
-        """Open `<folder>/<library>` and refuse one that was not compiled from the manifest's sources; `fresh`: also where this
-        process has opened it before, and it is another file now."""
+        """Open `<folder>/<library>` and refuse one that was not compiled from the manifest's sources; `fresh`: reload it
+        even if this process has opened an older file of that name."""
         verify_sources(folder, manifest)
         self.path = folder / manifest.library
         self._manifest = manifest
         self._check_exists()
         self.quick = quick_mark(self.path).exists()
-        """Whether it was compiled quickly, and may be there in full later."""
+        """Whether it was compiled quickly and a full one may follow."""
         self._look = 0.0
         self._check_record(folder)
         self._dll = self._open_copy() if fresh else self._open(self.path)
         if self._hash() != manifest.abi_hash:
-            # The loader answers a path it has opened before with the old library: ask under a new name.
+            # The loader returns the old library for a path it has opened before: use a new name.
             self._dll = self._open_copy()
         self._verify()
         self._map = self._symbol(f"{manifest.name}_map")
@@ -59,7 +60,7 @@ class Library:
                 raise InputError(f"The environment variable {PATH_VARIABLE}: {error}") from None
 
     def _check_record(self, folder: Path) -> None:
-        """The library is the one that was compiled. A quick one may be replaced just now, file by file: that is waited for."""
+        """Verify the library's hash; waits if a quick one is just being replaced, file by file."""
         end = time.monotonic() + PATIENCE
         while True:
             try:
@@ -151,9 +152,9 @@ class Library:
         return str(symbol().decode("ascii"))
 
     def choose_instructions(self, name: str) -> None:
-        """Use another of `PATHS`, in every thread and for everybody in this process who opened this library.
+        """Use another of `PATHS`, in all threads and for all users of this library in this process.
 
-        InputError where it is unknown, or compiler or processor do not have it."""
+        InputError if it is unknown, or not supported by compiler or processor."""
         if name not in PATHS:
             raise InputError(f"instruction sets: expected one of {', '.join(PATHS)}, found {name!r}.")
         choose = getattr(self._dll, f"{self._manifest.name}_set_path", None)
@@ -166,7 +167,7 @@ class Library:
             )
 
     def work_size(self, function: Function, steps: int = 0) -> int:
-        """Doubles of work the function needs; for a rollout over `steps` steps. InputError where C cannot count so many."""
+        """Doubles of work the function needs; for a rollout over `steps` steps. InputError if C cannot count so many."""
         size = self._symbol(f"{function.symbol}_work_size")
         size.restype = ctypes.c_int
         size.argtypes = [ctypes.c_int] if function.rollout else []
@@ -228,4 +229,4 @@ def _is_cut_short(path: Path) -> bool:
 
 
 ELF64_HEADER = struct.Struct("<40xQ10xHH2x")
-"""Where the section table starts, the size and the number of its entries (ELF-64, section 4)."""
+"""Start of the section table, size and number of its entries (ELF-64, section 4)."""

@@ -1,7 +1,7 @@
-"""Where generated robots are: a folder, or a name in one of the folders that robots are looked for in.
+"""Finds generated robots: by folder, or by name in the folders of robots.
 
-These are the folders of the environment variable DIFFPBD_ROBOTS, separated as PATH is, and then ./generated. The first of
-them is where `generate` writes.
+These are the folders in the environment variable DIFFPBD_ROBOTS, separated as in PATH, then ./generated. `generate` writes to
+the first.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ GENERATED = Path("generated")
 
 
 def robot_folders() -> tuple[Path, ...]:
-    """The folders that robots are looked for in, in turn."""
+    """The folders that are searched for robots, in order."""
     return (*(Path(folder) for folder in os.environ.get(ROBOTS, "").split(os.pathsep) if folder), GENERATED)
 
 
 def locate(robot: str | Path) -> Path:
-    """The generated folder that ROBOT names."""
+    """The generated folder of ROBOT."""
     if not str(robot):
         raise InputError("ROBOT: expected a generated robot's name or folder, found an empty string.")
     try:
@@ -74,7 +74,7 @@ def _places() -> str:
 
 
 def _there(name: str) -> str:
-    """What was generated, nearest first."""
+    """The generated robots, nearest name first."""
     there = sorted({p.parent.name for folder in robot_folders() for p in folder.glob(f"*/{MANIFEST_NAME}")})
     near = hint(name, there)
     if not there:

@@ -1,9 +1,8 @@
 """The contract between generator and runtime: `manifest.json` as frozen dataclasses, and a strict reader of them.
 
 The runtime opens a generated folder from this file alone. SI units; every flat vector is in the order listed
-here. The reader takes the types of the fields for its grammar, so a field is declared in one place; every fault is named with
-its place in the file, such as `functions[3].inputs[0].rows`. Records and reader stand together, longer than a page: they are
-one contract.
+here. The reader follows the types of the fields, so a field is declared in one place; every fault is named with its path in
+the file, such as `functions[3].inputs[0].rows`.
 """
 
 from __future__ import annotations
@@ -11,10 +10,10 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import math
 import re
+import sys
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import NoneType, UnionType
@@ -60,7 +59,18 @@ SCALAR, VECTOR, MATRIX = range(3)
 MAX_SHOWN = 60  # characters of a wrong value in a message
 AGAIN = "Generate the folder again."
 POSITIONS = ("p", "p0", "p_prev", "p_next", "P", "P_ref", "P_guess", "p_closed")
-"""Arguments that are positions, which with a floating base have one number more than rates; seeds have not."""
+"""Arguments that are positions, which with a floating base have one number more than rates and seeds."""
+_RARE: Mapping[str, Any] = {
+    **dict.fromkeys(("loops", "passive", "contacts", "frames", "printed"), ()), **dict.fromkeys(("base_joint", "law"), ""),
+    "spare_rows": 0, "table": None, "clearance": None,
+}  # fmt: skip
+"""Fields that are written where they are something else: what an open fixed tree with motors in free space has none of."""
+_PLAIN: Mapping[type, tuple[str, Callable[[Any], bool]]] = {
+    str: ("text", lambda value: type(value) is str),
+    bool: ("true or false", lambda value: type(value) is bool),
+    int: ("a whole number of at least 0", lambda value: type(value) is int and value >= 0),
+    float: ("a finite number", lambda value: type(value) in (int, float) and abs(value) <= sys.float_info.max),
+}
 T = TypeVar("T")
 
 
@@ -68,8 +78,8 @@ T = TypeVar("T")
 class Argument:
     """A named input or output, dense, column-major in C.
 
-    `cols` is a number, or for rollouts the string "N" (steps) or "N+1" (nodes). `axes` says what it is, which its sizes
-    do not where a robot has one joint: SCALAR, VECTOR (one column), MATRIX (or trajectory).
+    `cols` is a number, or for rollouts the string "N" (steps) or "N+1" (nodes). `axes`, because sizes
+    are ambiguous for a robot of one joint: SCALAR, VECTOR (one column), MATRIX (or trajectory).
     """
 
     name: str
@@ -80,11 +90,11 @@ class Argument:
     frame: str
 
     def size(self, steps: int = 0) -> int:
-        """Number of doubles, with `steps` steps where the argument is a trajectory."""
+        """Number of doubles; a trajectory has `steps` steps."""
         return self.rows * self.columns(steps)
 
     def columns(self, steps: int = 0) -> int:
-        """Number of columns, with `steps` steps where the argument is a trajectory."""
+        """Number of columns; a trajectory has `steps` steps."""
         if isinstance(self.cols, int):
             return self.cols
         return steps if self.cols == "N" else steps + 1
@@ -102,8 +112,8 @@ def family(function: str) -> str:
 
 
 def families(function: str) -> tuple[str, ...]:
-    """The names under which a function may be left out: a variant's own with `step` for `rollout_step`, that without what
-    derives it; then itself without the variant, and its family."""
+    """The names under which a function may be listed as left out: a variant's own with `step` for `rollout_step`, without
+    a prefix of derivatives; then without the variant, and its family."""
     of = family(function)
     if not of:
         return (function,)
@@ -134,7 +144,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One entry of alpha; a bound of None is no bound."""
+    """One entry of alpha; a bound may be None."""
 
     name: str
     unit: str
@@ -143,7 +153,7 @@ class Parameter:
     upper: float | None
 
     def in_unit(self, value: float) -> str:
-        """A value as messages say it: with the unit, but for the 1 of what has none."""
+        """A value with its unit for messages; dimensionless ones without."""
         return f"{value:g}" if self.unit == "1" else f"{value:g} {self.unit}"
 
 
@@ -183,13 +193,14 @@ class Joint:
 
     @property
     def endless(self) -> bool:
-        """Whether it turns without end."""
+        """Whether it is continuous."""
         return self.turns and self.lower is None and self.upper is None
 
 
 @dataclass(frozen=True)
 class Link:
-    """A moving link; `merged` names the links of the description rigidly attached to it, which the numbers include.
+    """A moving link; `merged` names the links of the description rigidly attached to it, which its mass, com and inertia
+    include.
 
     Mass in kg, `com` [m] (3) and `inertia` [kg·m²] (xx, xy, xz, yy, yz, zz) about it, in link axes.
     """
@@ -203,7 +214,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Mimic:
-    """A joint without freedom of its own: position = multiplier · position of `joint` + offset [rad or m]."""
+    """A mimic joint: position = multiplier · position of `joint` + offset [rad or m]."""
 
     name: str
     joint: str
@@ -213,8 +224,7 @@ class Mimic:
 
 @dataclass(frozen=True)
 class Loop:
-    """A closed loop: a cut joint between two links, and its rows, those that are solved and those that then hold by
-    themselves."""
+    """A closed loop: a cut joint between two links, and its constraint rows, the independent and the redundant ones."""
 
     name: str
     type: str
@@ -227,7 +237,7 @@ class Loop:
 @dataclass(frozen=True)
 class Contact:
     """A sphere on `link` (radius 0 [m]: a point), or a capsule or box, that touches `against`, a plane, sphere, capsule or box
-    (`shape`) on the link `other`; `rough` with friction, whose entries of alpha are under `law`, or its own name if empty."""
+    (`shape`) on the link `other`; `rough`: with friction; `law`: the name of its entries in alpha, empty: its own name."""
 
     name: str
     link: str
@@ -241,9 +251,9 @@ class Contact:
 
 @dataclass(frozen=True)
 class Shape:
-    """What must not touch: a core swept by a sphere of `radius` [m] on `link`, in whose frame `centre` [m] (3) and `rotation`
+    """A collision shape: a core swept by a sphere of `radius` [m] on `link`, in whose frame `centre` [m] (3) and `rotation`
     (9, by rows) are. The core is a point (sphere), a segment of one half [m] along the last axis (capsule), a box of three
-    halves; a plane's last axis is its normal. `part` is the link of the description; what stands still is on
+    halves; a plane's last axis is its normal. `part` is the link of the description; fixed shapes are on
     `world`."""
 
     name: str
@@ -259,8 +269,8 @@ class Shape:
 @dataclass(frozen=True)
 class Clearance:
     """Shapes of a robot; `rows` names both sides of every distance in order, obstacles as `spheres 0`; `obstacles` counts them
-    by kind; `reach` [m or 1] is how far a point of a shape moves at most per unit of every joint. Of pairs that are left out
-    `apart` never touched among `samples` poses, `always` mostly did."""
+    by kind; `reach` [m or 1] is how far a point of a shape moves at most per unit of every joint. Omitted pairs: `apart`
+    never touched among `samples` poses, `always` mostly did."""
 
     shapes: tuple[Shape, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -273,7 +283,7 @@ class Clearance:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """`mass` [kg] of `links` behind a joint that was not chosen, which the link `carrier` misses."""
+    """`mass` [kg] of `links` beyond a joint that was not chosen, which is missing at the link `carrier`."""
 
     joint: str
     carrier: str
@@ -288,9 +298,9 @@ class RobotFacts:
     `joints` are the coordinates of every function; `mimics` are joints that follow them. Every joint of either kind moves
     one link of `links`. `squared` are the joints whose rotations had entries within `right_angle` of −1, 0 or 1 that were
     taken for these. `base_joint` says whether the base moves in a plane or floats: its freedoms are the first joints.
-    `loops` close what the tree leaves open; `passive` joints have no motor;
-    `contacts` are what can touch, in the order of gaps and forces. Of the rows that are kept `spare_rows` depend on others.
-    `frames` are those of `frame_pose` and its like, numbered in this order; the tips come first.
+    `loops` are closed loops; `passive` joints have no motor;
+    `contacts` are in the order of gaps and forces; `spare_rows` of the kept rows are redundant. `frames` are those of
+    `frame_pose` and related functions, numbered in this order; the tips come first.
     """
 
     base: str
@@ -311,12 +321,12 @@ class RobotFacts:
 
     @property
     def floating(self) -> bool:
-        """Whether positions have a place and a quaternion for the base, one number more than there are joints."""
+        """Whether positions have a position and a quaternion for the base, one number more than there are joints."""
         return self.base_joint == "floating"
 
     @property
     def neutral(self) -> tuple[float, ...]:
-        """The position with everything at zero: of a floating base the quaternion that turns nothing."""
+        """The zero position, with the identity quaternion for a floating base."""
         return tuple(float(self.floating and k == 3) for k in range(len(self.positions)))
 
     @property
@@ -327,7 +337,7 @@ class RobotFacts:
 
     @property
     def positions(self) -> tuple[str, ...]:
-        """Names of the numbers of a position: those of the joints, of a floating base its place and quaternion wxyz before."""
+        """Names of the numbers of a position: a floating base's position and quaternion wxyz, then the joints."""
         names = tuple(joint.name for joint in self.joints)
         return (*names[:3], *(f"base_q{part}" for part in "wxyz"), *names[6:]) if self.floating else names
 
@@ -340,8 +350,8 @@ class RobotFacts:
 @dataclass(frozen=True)
 class Recipe:
     """The generator's choices; h is the default step [s], sweeps are by variant, springs the joints with one, `table` is the
-    height [m] over the description's root that the arm is kept above; `printed` names what of the paper's sweeps is as it
-    is printed: "multiplier", "order"."""
+    height [m] over the description's root that the arm is kept above; `printed`: parts of the paper's sweeps that are used as
+    printed: "multiplier", "order"."""
 
     h: float
     integrator: str
@@ -357,7 +367,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Generator:
-    """Versions of what generated the folder, and the command that did, as it was typed."""
+    """Versions that generated the folder, and the command as typed."""
 
     diffpbd: str
     casadi: str
@@ -370,9 +380,9 @@ class Manifest:
     """All of manifest.json. `files` maps relative paths to sha256; the compiled library is not among them.
 
     `content_hash` is the sha256 of everything else, so that an edited manifest, which would make calls write past their
-    arrays, is refused; a manifest written by hand may leave it empty. `left_out` says why functions of the catalogue are
-    not there, by a name of `families`; `graphs` are serialized CasADi graphs without a compiled function. `clearance` is there
-    where distances are.
+    arrays, is refused; a manifest written by hand may leave it empty. `left_out`: why functions of the catalogue are
+    missing, by a name of `families`; `graphs`: serialized CasADi graphs without a compiled function; `clearance`: for robots
+    with distances.
     """
 
     name: str
@@ -394,7 +404,7 @@ class Manifest:
     clearance: Clearance | None = None
 
     def why_not(self, function: str) -> str:
-        """A sentence that says why this robot has no such function, where the generator knew; else empty."""
+        """Why this robot has no such function, if the generator knew; else empty."""
         reason = next((self.left_out[name] for name in families(function) if name in self.left_out), "")
         return f"It was left out: {reason}." if reason else ""
 
@@ -408,26 +418,9 @@ class Manifest:
 
     def to_json(self) -> str:
         """The text of manifest.json: sorted keys, indent 1, a newline at the end."""
-        data = dataclasses.asdict(self)
-        for name in (
-            "loops",
-            "passive",
-            "contacts",
-            "base_joint",
-            "spare_rows",
-            "frames",
-        ):  # what an open fixed tree with motors in free space has none of
-            if not data["robot"][name]:
-                del data["robot"][name]
-        for contact in data["robot"].get("contacts", ()):
-            if not contact["law"]:
-                del contact["law"]
-        if data["clearance"] is None:
-            del data["clearance"]
-        if data["recipe"]["table"] is None:
-            del data["recipe"]["table"]
-        if not data["recipe"]["printed"]:
-            del data["recipe"]["printed"]
+        data = dataclasses.asdict(
+            self, dict_factory=lambda items: {k: v for k, v in items if k not in _RARE or v != _RARE[k]}
+        )
         return json.dumps(data, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
@@ -483,7 +476,7 @@ def read_manifest(folder: str | Path) -> Manifest:
 
 
 def _check_names(manifest: Manifest, reader: _Reader) -> None:
-    """Names are shown in pages and terminals, files are opened, symbols called: nothing else than what is generated."""
+    """Refuse names, files and symbols that the generator does not produce: they are shown, opened and called."""
     robot = manifest.robot
     parts: tuple[Joint | Mimic | Link | Parameter, ...] = (
         *robot.joints, *robot.mimics, *robot.links, *manifest.alpha,
@@ -548,20 +541,20 @@ class _Reader:
 
     def check_argument(self, argument: Argument, rollout: bool, place: str) -> None:
         if not rollout:
-            self.whole(argument.cols, f"{place}.cols")
+            self.plain(int, argument.cols, f"{place}.cols")
         least = MATRIX if argument.cols != 1 else VECTOR if argument.rows != 1 else SCALAR
         if not least <= argument.axes <= MATRIX:
             raise self.fault(argument.axes, f"{place}.axes", f"at least {least} and at most {MATRIX}")
 
     def value(self, kind: Any, value: Any, place: str) -> Any:
-        """Anything that a field may be."""
+        """A value of a field's type."""
         origin, parts = typing.get_origin(kind), typing.get_args(kind)
         if dataclasses.is_dataclass(kind):
             return self.record(kind, value, place)  # type: ignore[arg-type]
         if origin is UnionType and NoneType in parts:
             return None if value is None else self.value(parts[0], value, place)
         if origin is UnionType:  # columns
-            return value if value in ("N", "N+1") else self.whole(value, place)
+            return value if value in ("N", "N+1") else self.plain(int, value, place)
         if origin is tuple:
             if not isinstance(value, list):
                 raise self.fault(value, place, "a list")
@@ -572,7 +565,7 @@ class _Reader:
             if not isinstance(value, dict):
                 raise self.fault(value, place, "an object")
             return {self.key(parts[0], k, place): self.value(parts[1], v, _inside(place, k)) for k, v in value.items()}
-        return {str: self.text, bool: self.truth, int: self.whole, float: self.number}[kind](value, place)
+        return self.plain(kind, value, place)
 
     def key(self, kind: Any, key: str, place: str) -> Any:
         """A key of an object: text, or the status of a function."""
@@ -582,28 +575,11 @@ class _Reader:
             raise self.fault(key, place, "nonzero whole numbers as keys")
         return int(key)
 
-    def text(self, value: Any, place: str) -> str:
-        if not isinstance(value, str):
-            raise self.fault(value, place, "text")
-        return value
-
-    def truth(self, value: Any, place: str) -> bool:
-        if not isinstance(value, bool):
-            raise self.fault(value, place, "true or false")
-        return value
-
-    def whole(self, value: Any, place: str) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise self.fault(value, place, "a whole number of at least 0")
-        return value
-
-    def number(self, value: Any, place: str) -> float:
-        try:
-            if not isinstance(value, bool) and isinstance(value, (int, float)) and math.isfinite(value):
-                return float(value)
-        except OverflowError:  # a whole number beyond all floats
-            pass
-        raise self.fault(value, place, "a finite number")
+    def plain(self, kind: type, value: Any, place: str) -> Any:
+        expected, holds = _PLAIN[kind]
+        if not holds(value):
+            raise self.fault(value, place, expected)
+        return kind(value)
 
 
 def _inside(place: str, key: str) -> str:

@@ -1,4 +1,4 @@
-"""A generated function whose outputs say something where its status is not 0."""
+"""A generated function whose outputs are meaningful even if its status is not 0."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Attempt"]
 
 
 class Attempt(Function):
-    """Called, it is a function like any other; `attempt` gives what it found with its status."""
+    """Callable like any other function; `attempt` returns the outputs with the status."""
 
     def attempt(self, *args: Any, **named: Any) -> tuple[int, Any]:
         """Status and outputs of one evaluation, no batch."""

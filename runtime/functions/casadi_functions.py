@@ -1,7 +1,7 @@
 """Generated functions as `casadi.Function`s: the serialized graph, or the compiled code with its exact
 Jacobian.
 
-Imported only when asked for: it is the one core file that needs casadi.
+Imported only on request: the only core file that needs casadi.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from diffpbd.runtime.functions.function import BoundFunction, Function
 __all__ = ["external_function", "graph_function"]
 
 DERIVATIVES = "derivative_graphs"
-"""What the graphs of derivatives are called in a manifest's `left_out`."""
+"""Name of the graphs of derivatives in a manifest's `left_out`."""
 
 Evaluate: TypeAlias = Callable[[Sequence[FloatArray]], Sequence[Any]]
 
 
 class Owner(Protocol):
-    """What is asked of a robot."""
+    """The part of a robot that is used here."""
 
     name: str
     folder: Path
@@ -40,7 +40,7 @@ class Owner(Protocol):
         """A function by name."""
 
 
-# A casadi graph holds no reference to a Python callback: one that was collected would crash its next call.
+# A casadi graph holds no reference to a Python callback: a garbage-collected one would crash its next call.
 _ALIVE: list[casadi.Callback] = []
 
 
@@ -73,8 +73,8 @@ def graph_function(robot: Owner, name: str) -> Any:
 def external_function(robot: Owner, name: str) -> Any:
     """The compiled function as a casadi function with named arguments and an exact Jacobian.
 
-    Derivatives come from `jac_NAME`, `jac_alpha_NAME` and, for what these leave out (such as h), `vjp_NAME`;
-    a block that no graph asks for is never computed. A failed evaluation stops the casadi call with its
+    Derivatives come from `jac_NAME`, `jac_alpha_NAME` and, for other inputs (such as h), `vjp_NAME`;
+    unused blocks are never computed. A failed evaluation stops the casadi call with its
     message.
     """
     function = robot.function(name)

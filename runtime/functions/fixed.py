@@ -1,4 +1,4 @@
-"""A generated function at parameters that stay, for loops that call it at every tick: what is checked once stays checked."""
+"""A generated function at constant parameters, which are checked once, for loops that call it every tick."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["Fixed"]
 
 
 class Fixed:
-    """A function of vectors and, at last, alpha; the values are those of `Function`, in a fifth of its time.
+    """A function of vectors and, as the last argument, alpha; same values as `Function` in a fifth of its time.
 
-    Its arrays are its own: for one thread at a time. It keeps the interpreter's lock, so no other thread comes between.
+    It reuses its arrays, so it is not thread-safe. It keeps the interpreter lock during a call.
     """
 
     def __init__(self, facts: Function, library: Library, alpha: FloatArray) -> None:

@@ -1,4 +1,4 @@
-"""Frames and references by name, as the generated functions take them: numbers of the header's enums."""
+"""Converts names of frames and references to the numbers of the header's enums."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from diffpbd.runtime.base.names import hint
 __all__ = ["REFERENCES", "chosen", "frame_number"]
 
 REFERENCES: Final = ("world", "local", "local_world_aligned")
-"""Axes and point of a motion, numbered as Pinocchio's ReferenceFrame."""
+"""References of a motion, numbered as Pinocchio's ReferenceFrame."""
 USUAL: Final = {"frame": "0, the tip", "reference": "2, local_world_aligned"}
-"""What stands where nothing is given."""
+"""Defaults, in words."""
 TIP, ALIGNED = 0.0, 2.0
 
 
 def frame_number(robot: str, frames: Sequence[str], name: Any, function: str) -> int:
-    """The number of a frame that its name gives; InputError for one that was not generated."""
+    """The number of a frame by its name; InputError for one that was not generated."""
     if name in frames:
         return frames.index(name)
     raise InputError(

@@ -1,4 +1,4 @@
-"""Friction in alpha: its kinds, and what keeps it from pushing."""
+"""Friction in alpha: its kinds, and conditions for passivity."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ __all__ = [
 ]  # fmt: skip
 
 COULOMB: Final = ("friction.coulomb", "friction.coulomb_asymmetry", "friction.stribeck")
-"""Kinds of alpha whose sizes add up to the most that a joint at rest is held with; a robot has the last two if its law has."""
+"""Kinds of alpha whose sum bounds static friction; a robot has the last two if its friction law has them."""
 ASYMMETRIES: Final[Mapping[str, str]] = {
     "friction.coulomb_asymmetry": "friction.coulomb",
     "friction.viscous_asymmetry": "friction.viscous",
 }
-"""Half the difference between both directions, and the mean of both, which it must not exceed."""
+"""Half the difference between both directions, and the mean of both, which bounds it."""
 KINDS: Final = (*COULOMB, *ASYMMETRIES.values(), *ASYMMETRIES)
-"""All kinds whose values, where they are zero, leave no friction; velocities only shape it."""
+"""All kinds that must be zero for no friction; velocities only shape it."""
 VELOCITY: Final = "friction.stribeck_velocity"
 VELOCITY_START: Final = 0.1
 """[rad/s or m/s] Its default."""
 WAY: Final = "friction.way"
 DEFLECTION: Final = "friction.deflection"
-"""Of friction with memory: the way over which it turns after a reversal, and its state between -1 and 1."""
+"""Friction with memory: the displacement over which it changes after a reversal, and its state between -1 and 1."""
 LAWS: Final[Mapping[str, tuple[str, ...]]] = {
     "asymmetric": tuple(ASYMMETRIES), "stribeck": ("friction.stribeck", VELOCITY), "dahl": (WAY, DEFLECTION),
 }  # fmt: skip
-"""Kinds that a part of the law beyond the plain one has, by its name in `generate --friction-law`."""
+"""Further kinds of each friction law, by its name in `generate --friction-law`."""
 
 
 def mean_of(name: str) -> str | None:
-    """The entry that half a difference belongs to; None of any other entry."""
+    """The mean that half a difference belongs to; None for any other entry."""
     kind, _, joint = name.rpartition(".")
     return f"{ASYMMETRIES[kind]}.{joint}" if kind in ASYMMETRIES else None
 
 
 def refuse_memory(names: Sequence[str], what: str, instead: str) -> None:
-    """InputError where alpha, by its names, has a state of friction that `what` does not carry from step to step."""
+    """InputError if alpha has a friction state, which `what` does not carry from step to step."""
     joints = [name.removeprefix(f"{DEFLECTION}.") for name in names if name.startswith(f"{DEFLECTION}.")]
     if joints:
         raise InputError(
@@ -50,8 +50,8 @@ def refuse_memory(names: Sequence[str], what: str, instead: str) -> None:
 
 
 def pushes(values: Mapping[str, float], among: Sequence[str]) -> str | None:
-    """A sentence on a joint whose friction would push in one direction, by the entries `among` and the mean or asymmetry that
-    belongs to each."""
+    """A sentence on a joint whose friction would not be passive in one direction, or None; checks the entries `among`
+    with their mean or asymmetry."""
     pairs = {f"{kind}.": mean for kind, mean in ASYMMETRIES.items()}
     for name in among:
         for kind, mean in pairs.items():

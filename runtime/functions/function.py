@@ -50,12 +50,12 @@ def as_array(value: Any, name: str, function: str, *, finite: bool = True) -> Fl
 
 
 def check_threads(threads: Any, function: str) -> None:
-    """Refuse what is not a whole number of at least 1."""
+    """Refuse anything but a whole number of at least 1."""
     check_count(threads, function, "threads")
 
 
 def check_count(count: Any, function: str, what: str) -> None:
-    """Refuse what is not a whole number of at least 1."""
+    """Refuse anything but a whole number of at least 1."""
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
         raise InputError(f"{function}: {what}: expected a whole number of at least 1, found {_shorten(count)}.")
 
@@ -65,7 +65,7 @@ def _shorten(value: Any) -> str:
 
 
 class BoundFunction(Sent, ABC):
-    """What every generated function has: manifest facts, C symbol, defaults for alpha, h and p_ref."""
+    """Common part of generated functions: manifest facts, C symbol, defaults for alpha, h and p_ref."""
 
     def __init__(self, facts: FunctionFacts, manifest: Manifest, library: Library, alpha: ParameterVector) -> None:
         self.facts = facts
@@ -136,7 +136,7 @@ class BoundFunction(Sent, ABC):
 
 
 class _Layout:
-    """All arguments of one evaluation in one buffer: far cheaper than an array each."""
+    """One buffer for all arguments of an evaluation, far cheaper than one array each."""
 
     def __init__(self, arguments: Sequence[Argument]) -> None:
         self._spans: list[tuple[int, int, tuple[int, ...]]] = []
@@ -198,7 +198,7 @@ class Function(BoundFunction):
         return self._general(values, threads) if packed is None else self._single(packed)
 
     def _general(self, values: list[Any], threads: int) -> Any:
-        """The checked way for everything that is not a plain single evaluation."""
+        """The general path, with all checks, for anything but a plain single evaluation."""
         inputs, in_sizes, rows_of = [], [], ""
         rows: int | None = None
         for argument, value in zip(self.facts.inputs, values, strict=True):
@@ -281,7 +281,7 @@ def _offset(arrays: Sequence[FloatArray], sizes: Sequence[int], row: int) -> lis
 
 
 def plain(array: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-    """What may be given in another form than `shape` or rows of it: a number as (1,) or (rows, 1), a vector of one as ()."""
+    """Accepts other forms of `shape` or rows of it: a number as (1,) or (rows, 1), a vector of length one as ()."""
     if {array.shape, shape} == {(), (1,)}:
         return array.reshape(shape)
     return array[:, 0] if shape == () and array.ndim == 2 and array.shape[1] == 1 else array

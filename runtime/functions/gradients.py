@@ -1,6 +1,6 @@
-"""What PyTorch and JAX ask of a step or a rollout: values on any leading axes, and the gradient by every input.
+"""Steps and rollouts for PyTorch and JAX: values with any leading axes, and the gradient by every input.
 
-A pair of generated functions does the work, of a `Robot` on the CPU or of its `Gpu`; `with_torch` and `with_jax` wrap them.
+Based on a pair of generated functions of a `Robot` (CPU) or its `Gpu`; `with_torch` and `with_jax` wrap them.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from diffpbd.runtime.base.errors import InputError
 __all__ = ["INPUTS", "Pair", "pair"]
 
 INPUTS: Final = {"joint_step": ("p", "pd", "u", "h", "alpha"), "rollout": ("p0", "pd0", "U", "h", "alpha")}
-"""By function; its gradient gives one for each, in this order."""
+"""Inputs by function; its gradient has one output for each, in this order."""
 AXES: Final = {"U": 2, "h": 0}
-"""Axes of one value, 1 where nothing is said."""
+"""Number of axes of one value, default 1."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Pair:
     parameters: Any
 
     def alpha(self, given: Any) -> Any:
-        """The vector of what is given: None, values by name, or a vector, which stays as it is."""
+        """alpha as a vector, from None, values by name, or a vector."""
         return self.parameters.vector(given) if given is None or isinstance(given, Mapping) else given
 
     @property
     def axes(self) -> tuple[int, ...]:
-        """Of one value of every input."""
+        """Number of axes of one value of every input."""
         return tuple(AXES.get(name, 1) for name in INPUTS[self.forward.name])
 
     @property
@@ -60,7 +60,8 @@ class Pair:
         return [(*leads, *nodes, shape[-1]) for shape in shapes[:2]]  # positions may have more numbers than rates
 
     def evaluate(self, function: Any, inputs: Sequence[Any], axes: Sequence[int]) -> list[np.ndarray[Any, Any]]:
-        """A function of this owner on NumPy arrays with any leading axes; an input that has none, or such of one, is shared."""
+        """A function of this owner on NumPy arrays with any leading axes; inputs without them, or of size one, are
+        broadcast."""
         arrays = [np.asarray(x, dtype=np.float64) for x in inputs]
         own = [a.shape[: a.ndim - k] for a, k in zip(arrays, axes, strict=True)]
         leads = np.broadcast_shapes(*own)
@@ -82,14 +83,14 @@ class Pair:
         return self.evaluate(self.forward, inputs, self.axes)
 
     def bars(self, inputs: Sequence[Any], seeds: Sequence[Any]) -> list[np.ndarray[Any, Any]]:
-        """The gradient by every input, summed where one stands for several rows."""
+        """The gradient by every input, summed over broadcast rows."""
         ends = [2 if self.forward.name == "rollout" else 1] * 2
         found = self.evaluate(self.reverse, [*inputs, *seeds], [*self.axes, *ends])
         return [summed(bar, np.shape(x)) for bar, x in zip(found, inputs, strict=True)]
 
 
 def summed(bar: Any, shape: Sequence[int]) -> Any:
-    """A gradient over leading axes that its input, of this shape, has not or has of size one."""
+    """Sums a gradient over leading axes that were broadcast for its input of this shape."""
     more = len(bar.shape) - len(shape)
     for _ in range(more):
         bar = bar.sum(0)

@@ -1,5 +1,4 @@
-"""What `help(robot.joint_step)` and an editor show of a generated function: its signature, arguments with units and frames,
-defaults, batches, statuses."""
+"""Text of `help(robot.joint_step)` and editors: signature, arguments with units and frames, defaults, batches, statuses."""
 
 from __future__ import annotations
 
@@ -24,14 +23,14 @@ class _Words(str):
 
 
 def shape_words(argument: Argument, rollout: bool) -> str:
-    """`[7]`, `[7, 7]`, of a trajectory `[N+1, 7]` (one sample a row); nothing of a number."""
+    """`[7]`, `[7, 7]`, for a trajectory `[N+1, 7]` (one sample per row), empty for a number."""
     if rollout and argument.axes == MATRIX:
         return f"[{argument.cols}, {argument.rows}]"
     return f"[{', '.join(map(str, argument.shape))}]" if argument.axes else ""
 
 
 def signature_of(facts: Function) -> Signature:
-    """As Python sees the call. What follows an input with a default is shown as by name only; it may come by position too."""
+    """The Python signature. Inputs after one with a default are shown as keyword-only but may be positional too."""
 
     def annotation(argument: Argument) -> _Words:
         return _Words(f"float{shape_words(argument, facts.rollout)}")

@@ -20,11 +20,11 @@ JointValues: TypeAlias = "npt.ArrayLike | Mapping[str, float]"
 """A vector in the order of the joints, or numbers by name."""
 
 OF_JOINTS = ("joints, ", "base (")
-"""How the frame of a vector with a number for every joint begins; where the base floats, it is named first."""
+"""Prefix of the frame of a vector with one number per joint; with a floating base it is named first."""
 
 
 def of_joints(inputs: Sequence[Argument], robot: RobotFacts) -> dict[str, tuple[tuple[str, ...], FloatArray]]:
-    """Inputs that may be given by name: the names of their numbers, and what those are that are not named."""
+    """Inputs that may be given by name: names of their numbers, and default values."""
     found = {}
     for argument in inputs:
         if argument.axes == VECTOR and argument.frame.startswith(OF_JOINTS):

@@ -25,21 +25,21 @@ from diffpbd.runtime.functions.friction import mean_of, pushes
 __all__ = ["Alpha", "AlphaOrFile", "ParameterVector", "ParameterValues", "read_values"]
 
 A_LITTLE = 1e-3
-"""In the entry's unit: how far beyond a bound a whole vector may be, for derivatives by differences there; but where the bound
-is above zero, because a step divides by the entry."""
-INERTIALS = ("mass.", "com.", "inertia.")  # how names of links' inertial parameters begin
+"""In the entry's unit: tolerance of bounds in a whole vector, for finite differences at a bound; not for bounds above zero,
+because a step divides by the entry."""
+INERTIALS = ("mass.", "com.", "inertia.")  # prefixes of links' inertial parameters
 
 ParameterValues: TypeAlias = "Mapping[str, float] | str | Path | None"
 Alpha: TypeAlias = Mapping[str, float] | npt.ArrayLike
-"""Parameters of a call: by name, or all of them in order."""
+"""Parameters of a call: by name, or the whole vector."""
 AlphaOrFile: TypeAlias = Mapping[str, float] | npt.ArrayLike | str | Path
-"""The same, or a JSON file of values by name."""
+"""`Alpha`, or a JSON file of values by name."""
 
 
 def read_values(path: str | Path) -> dict[str, float]:
     """Values by name from a JSON file: a plain object of numbers, or params.json of `diffpbd identify`.
 
-    The latter holds `{"parameters": {NAME: {"value": …}}}`; its other keys are not read.
+    The latter holds `{"parameters": {NAME: {"value": …}}}`; other keys are ignored.
     """
     data = read_json(path)
     if isinstance(data, dict) and isinstance(data.get("parameters"), dict):
@@ -118,7 +118,7 @@ class ParameterVector:
         return replace(self, entries=tuple(replace(entry, default=value) for entry, value in entries))
 
     def changed(self, entries: Sequence[Parameter]) -> dict[str, float]:
-        """The defaults that are not those of `entries`, by name."""
+        """The defaults that differ from those of `entries`, by name."""
         return {own.name: own.default for own, e in zip(self.entries, entries, strict=True) if own.default != e.default}
 
     @property
@@ -145,7 +145,7 @@ class ParameterVector:
         return position
 
     def has(self, kind: str) -> bool:
-        """Whether there are entries that begin with this and a dot."""
+        """Whether there are entries whose names begin with this and a dot."""
         return any(name.startswith(f"{kind}.") for name in self.names)
 
     def indices(self, prefix: str) -> tuple[int, ...]:
@@ -167,7 +167,7 @@ class ParameterVector:
         """A new vector from values by name, or from a JSON file of them; the missing ones keep `base` or the
         default.
 
-        A value outside the parameter's bounds is refused, friction that would push, and limits without a range.
+        Refuses values out of bounds, friction that is not passive, and joint limits with an empty range.
         """
         expect(f"alpha of {self.robot}: base", base, "FloatArray | None")
         result = self.defaults if base is None else np.array(base, dtype=np.float64)
@@ -197,7 +197,7 @@ class ParameterVector:
     def checked(self, values: Any) -> Any:
         """Values in order, (entries,) or a batch of such, without booleans.
 
-        They are held to the bounds that names are held to, but for A_LITTLE; what is not finite is left to whoever takes it.
+        Checks the same bounds as for values by name, with the tolerance A_LITTLE; the caller must check that they are finite.
         """
         flags = isinstance(values, (list, tuple)) and any(isinstance(value, (bool, np.bool_)) for value in values)
         if flags or getattr(getattr(values, "dtype", None), "kind", "") == "b":
@@ -205,7 +205,7 @@ class ParameterVector:
         try:
             array = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
-            return values  # told by whoever takes it
+            return values  # the caller raises
         if array.ndim > 0 and array.shape[-1] == len(self):
             least, most = self._held
             beyond = (array < least) | (array > most)
@@ -222,18 +222,18 @@ class ParameterVector:
 
     @cached_property
     def _friction(self) -> tuple[list[int], list[int]]:
-        """Positions of half the differences of friction between both directions, and of the means that they belong to."""
+        """Indices of half the differences of friction between both directions, and of their means."""
         pairs = [(k, self._positions[mean]) for k, name in enumerate(self.names) if (mean := mean_of(name)) is not None]
         return [half for half, _ in pairs], [mean for _, mean in pairs]
 
     @cached_property
     def _held(self) -> tuple[FloatArray, FloatArray]:
-        """The least and the most that a whole vector may hold of each entry."""
+        """Lower and upper bounds of the entries of a whole vector."""
         return np.where(self.lower > 0.0, self.lower, self.lower - A_LITTLE), self.upper + A_LITTLE
 
     @cached_property
     def _ranges(self) -> tuple[list[int], list[int]]:
-        """Positions of lower and upper limits of joints."""
+        """Indices of lower and upper joint limits."""
         ends: tuple[list[int], list[int]] = ([], [])
         for k, name in enumerate(self.names):
             kind, _, joint = name.partition("limit.lower.")

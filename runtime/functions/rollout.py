@@ -1,6 +1,6 @@
 """Rollouts in C over many steps, and their exact gradients in bounded memory.
 
-A trajectory has one sample a row: U is (steps, n), P and PD are (steps + 1, n) with the start in row 0, so
+A trajectory has one sample per row: U is (steps, n), P and PD are (steps + 1, n) with the start in row 0, so
 that `robot.fk(P, PD)` evaluates along it. (In C the same memory is n × N, column-major.)
 """
 
@@ -43,9 +43,9 @@ class Rollout(BoundFunction):
         return results[0] if len(results) == 1 else self._result(*results)
 
     def fixed(self, steps: int, inputs: Sequence[FloatArray], outputs: Sequence[FloatArray]) -> Callable[[], int]:
-        """The C function on these contiguous arrays, in C's order, to be called again and again; returns its status.
+        """The C function bound to these contiguous arrays, in C's order, for repeated calls; returns its status.
 
-        Nothing is allocated in a call, and nothing is checked. The callable keeps the arrays alive.
+        A call neither allocates nor checks. The callable keeps the arrays alive.
         """
         work = np.zeros(self._library.work_size(self.facts, steps))
         pointers = addresses(inputs), addresses(outputs), ctypes.c_void_p(work.ctypes.data)
@@ -65,9 +65,9 @@ class Rollout(BoundFunction):
         return outputs
 
     def _batched(self, inputs: list[FloatArray], steps: int, rows: int, threads: int) -> list[FloatArray]:
-        """All rows into one array an output; C gets a row as addresses into these arrays, so a row costs one call.
+        """All rows into one array per output; C gets addresses of a row in these arrays, so a row costs one call.
 
-        The interpreter is free during a call: threads run side by side, each with a work array of its own.
+        The interpreter lock is released during a call: threads run in parallel, each with its own work array.
         """
         outputs = [np.empty((rows, *_shape(argument, steps))) for argument in self.facts.outputs]
         batch = [array.ndim > a.axes for array, a in zip(inputs, self.facts.inputs, strict=True)]
@@ -115,7 +115,7 @@ class Rollout(BoundFunction):
         return [np.asarray(array, order="C") for array in arrays], steps, rows
 
     def _meant(self, argument: Argument, array: FloatArray, steps: int) -> str:
-        """Where a trajectory stands in the place of a number: the order, and what it may be."""
+        """For a message about a trajectory given instead of a number: the order, and which argument it may be."""
         others = [a.name for a in self.facts.inputs if a != argument and _shape(a, steps) == array.shape]
         if not others:
             return ""
@@ -139,16 +139,16 @@ class RolloutGradient(Rollout):
     rollout.
 
     P_bar and PD_bar are the loss's derivatives by P and PD, (steps + 1, n) each; a missing one is zero. The
-    reverse sweep needs only P and PD of the nodes, so a long rollout is run forward once, and backward in
+    reverse sweep needs only P and PD of the nodes, so a long rollout runs forward once, and backward in
     segments whose work memory stays under 64 MiB. `vjp_rollout_step(xi0, U, h, alpha, XI_bar)` is the same on maximal states,
-    (steps + 1, 13 links): nodes are its checkpoints, and what a step did in between is worked out again.
+    (steps + 1, 13 links): nodes are its checkpoints; steps are recomputed in between.
     """
 
     def __init__(self, *args: Any, rollout: Rollout | None = None) -> None:
         super().__init__(*args)
         self._forward = rollout
         self._starts = {name: name[:-1].upper() for name in self._names if name.endswith("0")}
-        """What a rollout starts from, and its trajectory: p0 and P, pd0 and PD, xi0 and XI."""
+        """Names of the start and its trajectory: p0 and P, pd0 and PD, xi0 and XI."""
 
     def __call__(self, *args: Any, threads: int = 1, segment: int | None = None, **named: Any) -> Any:
         """The gradient; `segment` is the number of steps held at a time (default: as many as 64 MiB hold)."""
@@ -226,11 +226,11 @@ class RolloutGradient(Rollout):
 
 
 MISSING = object()
-"""A seed that was left out, and is zero."""
+"""A missing seed, which is zero."""
 
 
 def _shape(argument: Argument, steps: int) -> tuple[int, ...]:
-    """One sample a row for trajectories, and so a column a row for matrices; (n,) for vectors, () for scalars."""
+    """The Python shape: one sample per row for trajectories; (n,) for vectors, () for scalars."""
     return (argument.columns(steps), argument.rows) if argument.axes == MATRIX else argument.shape
 
 
@@ -257,7 +257,7 @@ def _stacked(one: Any, rows: int, threads: int, arguments: tuple[Argument, ...],
 
 
 def _addresses(arrays: Sequence[FloatArray], batch: Sequence[bool], rows: int) -> npt.NDArray[np.uintp]:
-    """(rows, arrays): the address of every row's data; an array that is no batch is shared by all rows."""
+    """(rows, arrays): the address of every row's data; an array without a batch axis is shared by all rows."""
     first = np.array([array.ctypes.data for array in arrays], dtype=np.uintp)
     stride = np.array(
         [array.strides[0] if many else 0 for array, many in zip(arrays, batch, strict=True)], dtype=np.uintp
@@ -266,7 +266,7 @@ def _addresses(arrays: Sequence[FloatArray], batch: Sequence[bool], rows: int) -
 
 
 def _spans(span: Callable[[int, int], None], rows: int, threads: int) -> None:
-    """`span` over all rows, in as many parts of equal length as there are threads."""
+    """Calls `span` over all rows, in as many equal parts as there are threads."""
     threads = max(1, min(threads, rows))
     if threads == 1:
         span(0, rows)

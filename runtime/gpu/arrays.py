@@ -1,4 +1,4 @@
-"""Arrays on a GPU: our own, and views of others' without a copy, by DLPack or CUDA's array interface."""
+"""Arrays on a GPU: our own, and zero-copy views of others', by DLPack or CUDA's array interface."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class View:
-    """Where an array lies: address, shape, strides in elements; `owner` keeps it there."""
+    """An array in memory: address, shape, strides in elements; `owner` keeps it alive."""
 
     address: int
     shape: tuple[int, ...]
@@ -39,7 +39,7 @@ class View:
 class DeviceArray:
     """An array on a GPU: `numpy()` copies it to the host; PyTorch, JAX and CuPy take it by `from_dlpack`, without a copy.
 
-    States lie side by side: the first axis of a batch has stride 1, whatever the order of the axes says.
+    States are interleaved: the first axis of a batch has stride 1.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class DeviceArray:
         stream: int,
         strides: Sequence[int] | None = None,
     ) -> None:
-        """Memory for so many elements, which nothing is written to yet; `strides` in elements cover it without gaps."""
+        """Uninitialised memory; `strides` in elements cover it without gaps."""
         self.dtype, self.shape, self.stream = np.dtype(dtype), tuple(map(int, shape)), stream
         self.steps = tuple(map(int, strides)) if strides is not None else contiguous(self.shape)
         self._driver = owner
@@ -59,7 +59,7 @@ class DeviceArray:
 
     def __del__(self) -> None:
         if getattr(self, "address", 0) and not sys.is_finalizing():
-            with contextlib.suppress(Exception):  # the context may be gone
+            with contextlib.suppress(Exception):  # the context may be destroyed
                 self._driver.free(self.address, self.stream)
 
     def __repr__(self) -> str:
@@ -77,15 +77,15 @@ class DeviceArray:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """In bytes, as NumPy's."""
+        """Strides in bytes, as in NumPy."""
         return tuple(k * self.dtype.itemsize for k in self.steps)
 
     def view(self) -> View:
-        """Where it lies."""
+        """Its view."""
         return View(self.address, self.shape, self.steps, self)
 
     def numpy(self) -> npt.NDArray[Any]:
-        """A copy on the host, once all work before it in its stream is done."""
+        """A copy on the host, after all earlier work in its stream."""
         flat = np.empty(self.size, self.dtype)
         self._driver.download(self.address, flat, self.stream)
         ordered = np.lib.stride_tricks.as_strided(flat, self.shape, self.strides)
@@ -107,14 +107,14 @@ class DeviceArray:
         return dlpack.CUDA, self._driver.device
 
     def __dlpack__(self, *, stream: int | None = None, **_words: Any) -> Any:
-        """A capsule for another library, whose `stream` (1: the default one) waits for what writes the array."""
+        """A capsule for another library, whose `stream` (1: the default one) waits for writes to the array."""
         if stream != -1:
             self._driver.order(self.stream, _plain_stream(stream))
         return dlpack.export(self.view(), self.dtype, self._driver.device)
 
 
 def view(value: Any, dtype: npt.DTypeLike, owner: Driver, stream: int, what: str) -> View | None:
-    """Where another library's array lies, ready for work in `stream`; None where it is no array of a GPU."""
+    """View of another library's array, ready for work in `stream`; None if it is not an array of a GPU."""
     if isinstance(value, DeviceArray):
         _expect(value.dtype, dtype, what)
         if value._driver.device != owner.device:

@@ -1,8 +1,8 @@
 """CUDA sources to code of one architecture by NVRTC, and the results kept on disk.
 
-NVRTC comes from its wheel (`pip install 'diffpbd[gpu]'`) or a toolkit; it needs neither a GPU nor a driver. What it made is
-kept under the hash of the source, the options and its own version, in `diffpbd/gpu` in XDG_CACHE_HOME (default ~/.cache), or
-in what DIFFPBD_CACHE names; DIFFPBD_CACHE=off keeps nothing. A folder that others may write to is not used.
+NVRTC comes from its wheel (`pip install 'diffpbd[gpu]'`) or a toolkit; it needs neither a GPU nor a driver. Results are
+cached by the hash of source, options and version, in `diffpbd/gpu` in XDG_CACHE_HOME (default ~/.cache), or in
+DIFFPBD_CACHE; DIFFPBD_CACHE=off disables the cache. A folder that others may write to is not used.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SYSTEM: Final = ("libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12")
 STANDARD: Final = ("--std=c++20", "--ptxas-options=-v")
 """c++20: arguments that are `auto`; -v: registers and spills in the log."""
 LONGEST: Final = 4000
-"""[characters] Of a compiler's log in a message."""
+"""[characters] Longest excerpt of a compiler's log in a message."""
 
 
 @functools.cache
@@ -40,10 +40,10 @@ def compiler(most: int | None = None) -> Compiler:
 
 
 class Compiler:
-    """NVRTC; `version` is that of CUDA it belongs to, as (13, 0)."""
+    """NVRTC; `version`: that of its CUDA, such as (13, 0)."""
 
     def __init__(self, most: int | None = None) -> None:
-        """Find the newest that is not beyond `most`; InputError says how to install one."""
+        """Find the newest version up to `most`; InputError says how to install one."""
         found: list[int] = []
         for library in _libraries():
             major, minor = c_int(), c_int()
@@ -63,7 +63,7 @@ class Compiler:
         )
 
     def compiled(self, source: str, architecture: str, options: Sequence[str]) -> tuple[bytes, str]:
-        """Code for an architecture such as sm_90 and the compiler's log, from the cache where it is there."""
+        """Code for an architecture such as sm_90 and the compiler's log, from the cache if possible."""
         words = (*STANDARD, f"--gpu-architecture={architecture}", *options)
         key = hashlib.sha256("\0".join((source, *words, str(self.version))).encode()).hexdigest()
         folder = _cache()
@@ -71,10 +71,10 @@ class Compiler:
         if file is not None:
             with contextlib.suppress(OSError):
                 return _unsealed(file.read_bytes())
-            # not there, or not what was written: compiled again
+            # missing or corrupt: compile again
         found = self._compile(source, words)
         if file is not None:
-            with contextlib.suppress(InputError):  # a full disk keeps nothing
+            with contextlib.suppress(InputError):  # a full disk: not cached
                 write_atomic(file, _sealed(*found))
         return found
 
@@ -106,7 +106,7 @@ class Compiler:
 
 
 def resources(log: str) -> dict[str, tuple[int, int, int]]:
-    """Of a log: registers, bytes of spill stores and of spill loads of each entry."""
+    """Registers, bytes of spill stores and of spill loads of each entry, from a log."""
     found = {}
     for part in log.split("Compiling entry function ")[1:]:
         name = re.match(r"'([^']*)'", part)
@@ -118,10 +118,10 @@ def resources(log: str) -> dict[str, tuple[int, int, int]]:
 
 
 def _libraries() -> Iterator[Any]:
-    """Those that are there, of wheels before those of the system."""
+    """Available libraries, those of wheels first."""
     for name in (*_wheels(), *SYSTEM):
         with contextlib.suppress(OSError):
-            if os.sep in name:  # the wheel's: what it needs lies beside it, where the loader does not look
+            if os.sep in name:  # a wheel's dependencies are in its own folder, which the loader does not search
                 for beside in sorted(Path(name).parent.glob("libnvrtc-builtins.so*")):
                     ctypes.CDLL(str(beside), mode=ctypes.RTLD_GLOBAL)
             library = ctypes.CDLL(name)
@@ -160,7 +160,7 @@ def _sealed(code: bytes, log: str) -> bytes:
 
 
 def _unsealed(data: bytes) -> tuple[bytes, str]:
-    """Code and log; OSError where the file is not what was written."""
+    """Code and log; OSError if the file is corrupt."""
     digest, body = data[:32], data[32:]
     if hashlib.sha256(body).digest() != digest:
         raise OSError("damaged")

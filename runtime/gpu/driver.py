@@ -1,7 +1,7 @@
 """NVIDIA's driver through its C interface (libcuda.so.1), by ctypes: one device in its primary context.
 
-Nothing of CUDA has to be installed but the driver. The primary context is the one that PyTorch, JAX and CuPy use, so their
-arrays are good here and ours there.
+Only the driver has to be installed. PyTorch, JAX and CuPy use the same primary context, so arrays can be
+exchanged.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
 }
 """Functions with their arguments, a handle or device address as _H, a pointer to what is written or read as _P."""
 
-NOT_READY: Final = (100, 999)  # no device; unknown, as where a container hides it
+NOT_READY: Final = (100, 999)  # no device; unknown, for example hidden by a container
 CAPABILITY: Final = (75, 76)
 MULTIPROCESSORS: Final = 16
 LOCAL_BYTES, REGISTERS = 3, 4
 KEEP_FREED: Final = 4
-"""Attribute of a memory pool: bytes of freed memory that are kept for the next array."""
+"""Attribute of a memory pool: bytes of freed memory to keep for the next array."""
 WITHOUT_TIMING: Final = 2
 
 
@@ -103,12 +103,12 @@ class Driver:
         self.call("cuMemPoolSetAttribute", pool, KEEP_FREED, byref(everything))
 
     def call(self, name: str, *arguments: Any) -> None:
-        """A function of the driver; a DiffpbdError with its words where it fails."""
+        """Call a function of the driver; a DiffpbdError with its message if it fails."""
         self._check(name, self._call_raw(name, *arguments))
 
     @contextlib.contextmanager
     def current(self) -> Iterator[None]:
-        """The device's context as this thread's; what was before comes back."""
+        """Makes the device's context current in this thread, then restores the previous one."""
         self.call("cuCtxPushCurrent_v2", self._context)
         try:
             yield
@@ -116,14 +116,14 @@ class Driver:
             self.call("cuCtxPopCurrent_v2", byref(c_void_p()))
 
     def allocate(self, size: int, stream: int) -> int:
-        """The address of so many bytes, good for work in `stream` from now on."""
+        """The address of `size` new bytes for work in `stream`."""
         address = c_void_p()
         with self.current():
             self.call("cuMemAllocAsync", byref(address), max(size, 1), stream)
         return int(address.value or 0)
 
     def free(self, address: int, stream: int) -> None:
-        """Give it back once the work in `stream` is done."""
+        """Free memory after the work in `stream`."""
         with self.current():
             self.call("cuMemFreeAsync", address, stream)
 
@@ -146,7 +146,7 @@ class Driver:
             self.call("cuStreamSynchronize", stream)
 
     def order(self, first: int, then: int) -> None:
-        """What comes into the stream `then` waits for what is in `first` now."""
+        """Later work in the stream `then` waits for present work in `first`."""
         if first == then:
             return
         event = c_void_p()
@@ -190,7 +190,7 @@ class Module:
         self._entries: dict[str, c_void_p] = {}
 
     def launch(self, name: str, threads: int, most: int, arguments: ctypes.Structure, stream: int) -> None:
-        """An entry on so many threads, in blocks of 32 to `most`: the longest that leave no multiprocessor idle."""
+        """Launch an entry with `threads` threads, in blocks of 32 to `most`: the longest that leave no multiprocessor idle."""
         block = most
         while block > 32 and -(-threads // block) < self._driver.multiprocessors:
             block //= 2
@@ -200,7 +200,7 @@ class Module:
             self._driver.call("cuLaunchKernel", self._entry(name), blocks, 1, 1, block, 1, 1, 0, stream, pointers, None)
 
     def constants(self, name: str, count: int) -> list[int]:
-        """Whole numbers that the module names."""
+        """Integer constants of the module."""
         address, size, values = c_void_p(), c_size_t(), np.zeros(count, np.int64)
         with self._driver.current():
             self._driver.call("cuModuleGetGlobal_v2", byref(address), byref(size), self._handle, name.encode())

@@ -19,11 +19,11 @@ from diffpbd.runtime.gpu.launch import Arguments, Batch, Entry, Lay
 __all__ = ["GpuFunction"]
 
 WORKSPACE: Final = 2**30
-"""[bytes] Of a call at most; a larger batch goes in parts."""
+"""[bytes] Largest workspace of a call; a larger batch is split."""
 
 
 class Owner(Protocol):
-    """What is asked of a robot on a GPU."""
+    """The part of a robot on a GPU that is used here."""
 
     dtype: np.dtype[Any]
     driver: Driver
@@ -42,8 +42,8 @@ class GpuFunction:
     """A generated function on arrays of a GPU.
 
     Arguments are those of the robot's own function of that name, single or batched over one more axis in front: arrays of
-    PyTorch, JAX, CuPy and others as they lie, whatever their strides, in the precision of `robot.gpu`; numbers and NumPy arrays
-    are copied to the device. Results are `DeviceArray`s.
+    PyTorch, JAX, CuPy and others with any strides, in the precision of `robot.gpu`, without a copy; numbers and NumPy
+    arrays are copied to the device. Results are `DeviceArray`s.
     """
 
     def __init__(self, gpu: Owner, bound: BoundFunction, entry: Entry) -> None:
@@ -61,10 +61,10 @@ class GpuFunction:
     ) -> Any:
         """Evaluate in a stream (default: the default one).
 
-        With `check` wait for the end and raise SolverError where states failed, naming them. Without it return at once, with
-        one more result: `left`, the last correction of each state's poses [rad or m], infinite where there is none; above
-        `gpu.residual` a state has failed: a step or rollout then keeps the last state that is good, derivatives are zero.
-        Without `parameters` a gradient leaves out those by h and alpha, which are None then.
+        With `check` wait for the end and raise a SolverError that names failed states. Without it return at once, with
+        one more result: `left`, the last correction of each state's poses [rad or m], infinite for invalid inputs; above
+        `gpu.residual` a state has failed: a step or rollout then keeps the last good state, derivatives are zero.
+        Without `parameters` the gradients by h and alpha are not computed and None.
         """
         handle = stream_handle(stream)
         values = self._bound._bind(args, named)
@@ -86,7 +86,7 @@ class GpuFunction:
         return shown[0] if len(shown) == 1 else self._result(*shown)
 
     def _placed(self, values: list[Any], stream: int) -> tuple[list[Lay], int, int | None]:
-        """Where every argument lies, the number of steps, the number of rows of a batch."""
+        """Memory layouts of all arguments, the number of steps, the number of rows of a batch."""
         place = self._gpu.placed
         found: list[View | None] = [
             None if v is MISSING else place(v, a.name, self.name, stream)
@@ -96,7 +96,7 @@ class GpuFunction:
         lays = []
         for argument, one in zip(self.facts.inputs, found, strict=True):
             shape = self._shape(argument, steps)
-            if one is None:  # a seed that was left out
+            if one is None:  # a missing seed
                 zero = place(np.zeros(argument.rows), argument.name, self.name, stream)
                 lays.append(Lay(zero, 0, 0, zero.strides[0]))
                 continue
@@ -131,7 +131,7 @@ class GpuFunction:
         return (argument.columns(steps), argument.rows) if isinstance(argument.cols, str) else argument.shape
 
     def _output(self, argument: Argument, steps: int, count: int, stream: int) -> DeviceArray:
-        """An output whose states lie side by side, columns after each other."""
+        """An output with interleaved states, column-major."""
         shape = self._shape(argument, steps)
         strides = contiguous(shape)
         if argument.axes == MATRIX and not isinstance(argument.cols, str):
@@ -180,7 +180,7 @@ class GpuFunction:
 
 
 def _reshaped(one: View, shape: tuple[int, ...]) -> View:
-    """A number as (1,) and the other way round, as on the CPU."""
+    """Accepts a number as (1,) and vice versa, as on the CPU."""
     if {one.shape, shape} == {(), (1,)}:
         return (
             View(one.address, shape, one.strides if shape == () else (1,), one.owner)

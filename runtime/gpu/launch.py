@@ -1,4 +1,4 @@
-"""Entries of a robot's .cu text and how they are called: the structs of templates/_device.jinja."""
+"""Entries of a robot's .cu text and their arguments: the structs of templates/gpu_device.cuh."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ MOST_IN, MOST_OUT = 10, 9
 
 @dataclass(frozen=True)
 class Entry:
-    """A function: the source it is compiled from, kernels one after another, each with whether it has a thread a step."""
+    """A function: its source, its kernels in order, each with a flag for one thread per step."""
 
     only: str
     passes: tuple[tuple[str, bool], ...]
     worked: bool = False
-    """Whether it needs a workspace, whose elements a state the module tells: some, and some for every step."""
+    """Whether it needs a workspace; the module has its elements per state and per state and step."""
     ends: bool = False
-    """A gradient with seeds on the end alone, of one step."""
+    """A gradient of one step, with seeds on its end only."""
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Of its compilation."""
+        """Compiler options."""
         return ("-DONLY", f"-DONLY_{self.only}", *(("-DENDS",) if self.ends else ()))
 
     @property
     def steps(self) -> int | None:
-        """Number of steps where it does not come from an argument."""
+        """Number of steps if no argument determines it."""
         return 1 if self.ends else None
 
     def work(self, module: Any, steps: int) -> int:
-        """Elements of workspace a state."""
+        """Elements of workspace per state."""
         if not self.worked:
             return 0
         head, each = module.constants(f"work_{self.only}", 2)
@@ -61,7 +61,7 @@ ENTRIES: Final = {
     **{name: _plain(name) for name in ("inverse_dynamics", "forward_dynamics", "fk", "tip_jacobian")},
     "estimate_torque": Entry("estimate_torque", (("estimate_torque", False),), worked=True),
 }  # fmt: skip
-"""By the name of the robot's function."""
+"""Entries by the name of the robot's function."""
 
 
 @dataclass(frozen=True)
@@ -75,14 +75,14 @@ class Lay:
 
     @classmethod
     def of_output(cls, array: DeviceArray, along: bool) -> Lay:
-        """Of an output; `along`: of a trajectory, (rows, steps, n)."""
+        """Layout of an output; `along`: of a trajectory, (rows, steps, n)."""
         count = array.shape[0]
         return cls(array.view(), 1, array.steps[1] if along else 0, count)
 
 
 @dataclass(frozen=True)
 class Batch:
-    """States of a launch, from `first` of the arrays on."""
+    """The states of a launch, starting at `first`."""
 
     first: int
     count: int
@@ -95,7 +95,7 @@ class _Array(ctypes.Structure):
 
 
 class Arguments(ctypes.Structure):
-    """What a kernel gets."""
+    """Arguments of a kernel."""
 
     _fields_ = [
         ("count", c_int64), ("steps", c_int64), ("work", c_void_p), ("inputs", _Array * MOST_IN),
@@ -104,7 +104,7 @@ class Arguments(ctypes.Structure):
 
     @classmethod
     def of(cls, batch: Batch, inputs: Sequence[Lay], outputs: Sequence[Lay], itemsize: int) -> Arguments:
-        """Of some states."""
+        """Arguments for some states."""
 
         def arrays(lays: Sequence[Lay]) -> list[_Array]:
             return [_Array(k.view.address + batch.first * k.state * itemsize, k.state, k.step, k.element) for k in lays]

@@ -1,7 +1,7 @@
 """A robot's functions on a GPU: `robot.gpu(dtype="float32")`, from the .cu text that `generate --cuda` makes.
 
-Compiled by NVRTC at the first call of each function and kept on disk. A call starts the work in a stream; with `check` it waits
-for the end and refuses states that failed.
+Compiled by NVRTC at the first call of each function and cached on disk. A call starts the work in a stream; with `check` it
+waits for the end and raises an error for failed states.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from diffpbd.runtime.gpu.launch import ENTRIES, Entry
 __all__ = ["Gpu", "open_gpu"]
 
 SETTINGS: Final = {"float32": {"residual": 2e-4, "block": 128}, "float64": {"residual": 1e-9, "block": 64}}
-"""By type: the largest last correction of a pose that is found, as in templates/robot.cu.jinja [rad or m];
-threads of a block."""
+"""By type: the largest last correction of a converged pose, as in templates/gpu_numbers.cuh [rad or m]; threads of a
+block."""
 KEPT: Final = 32
-"""Small arrays from the host, such as alpha and h, that are kept on the device."""
+"""Number of small host arrays, such as alpha and h, that are cached on the device."""
 SMALL: Final = 4096
-"""[bytes] Of such an array."""
+"""[bytes] Largest size of such an array."""
 MOST_COUNT: Final = 20
 MAY_LACK: Final = "estimate_torque"
-"""What the text of a robot with passive joints is without."""
+"""The function that is missing for a robot with passive joints."""
 
 
 class Owner(Protocol):
-    """What is asked of a robot."""
+    """The part of a robot that is used here."""
 
     name: str
     folder: Path
@@ -104,7 +104,7 @@ class Gpu:
         raise AttributeError(f"{self.robot.name} on a GPU has no {name!r}. {hint(name, functions)}".rstrip(". "))
 
     def array(self, values: Any, stream: Any = None) -> DeviceArray:
-        """A copy of an array on the device, its states side by side: the first axis has stride 1."""
+        """A copy of an array on the device with interleaved states: the first axis has stride 1."""
         host = as_array(values, "values", "array").astype(self.dtype)
         strides = (1, *(k * len(host) for k in contiguous(host.shape[1:]))) if host.ndim else ()
         result = DeviceArray(self.driver, self.dtype, host.shape, stream_handle(stream), strides)
@@ -134,7 +134,7 @@ class Gpu:
         return self._modules[key]
 
     def placed(self, value: Any, what: str, function: str, stream: int) -> View:
-        """An argument on the device: another library's array as it lies, anything else copied."""
+        """An argument on the device: another library's array without a copy, anything else copied."""
         found = view(value, self.dtype, self.driver, stream, f"{function}: argument {what!r}")
         if found is not None:
             return found

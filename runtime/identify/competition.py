@@ -16,7 +16,7 @@ import numpy.typing as npt
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify.causes import LOAD, MASSES, TILT, Cause, Table
 
-__all__ = ["MARGIN", "WORTH", "Grams", "Winner", "condensed", "pieces", "same", "won"]
+__all__ = ["MARGIN", "WORTH", "Grams", "Winner", "condensed", "normal", "pieces", "same", "won"]
 
 WORTH = 0.1
 """[1] Part of a joint's RMS on recordings left out that a cause must take away to be named."""
@@ -50,6 +50,16 @@ class Winner:
     beside: FloatArray
 
 
+def normal(weight: FloatArray, squares: FloatArray) -> FloatArray:
+    """Coefficients (k,) of least squares, from the squares (n, k + 1, k + 1) of columns with the residual as the last."""
+    together = np.tensordot(weight, squares, axes=1)
+    H, h = together[:-1, :-1], together[:-1, -1]
+    scale = np.sqrt(np.diag(H))
+    scale = np.where(scale > 0.0, scale, 1.0)
+    square = H / np.outer(scale, scale) + RIDGE * np.eye(len(H))
+    return np.asarray(np.linalg.solve(square, h / scale) / scale, dtype=np.float64)
+
+
 class Grams:
     """Squares (folds, n, columns + 1, columns + 1) of all columns with the residual as the last, and counts (folds, n)."""
 
@@ -69,7 +79,7 @@ class Grams:
         whole = part.sum(axis=0)
         result = np.zeros(self.counts.shape)
         for f, block in enumerate(part):
-            c = np.append(self._solved(whole - block), -1.0)
+            c = np.append(normal(self.weight, whole - block), -1.0)
             result[f] = np.maximum(np.einsum("i,jik,k->j", c, block, c), 0.0)
         return result / np.maximum(self.counts, 1.0)
 
@@ -85,15 +95,7 @@ class Grams:
     def solved(self, squares: FloatArray, columns: npt.NDArray[np.intp]) -> FloatArray:
         """Coefficients of columns by some of the squares (n, columns + 1, columns + 1)."""
         own = np.append(columns, squares.shape[-1] - 1)
-        return self._solved(squares[:, own[:, None], own])
-
-    def _solved(self, block: FloatArray) -> FloatArray:
-        together = np.tensordot(self.weight, block, axes=1)
-        H, h = together[:-1, :-1], together[:-1, -1]
-        scale = np.sqrt(np.diag(H))
-        scale = np.where(scale > 0.0, scale, 1.0)
-        normal = H / np.outer(scale, scale) + RIDGE * np.eye(len(H))
-        return np.asarray(np.linalg.solve(normal, h / scale) / scale, dtype=np.float64)
+        return normal(self.weight, squares[:, own[:, None], own])
 
     def rms(self, left: FloatArray) -> FloatArray:
         """Of all folds (n,), floor included."""

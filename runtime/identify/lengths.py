@@ -10,7 +10,7 @@ these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -24,9 +24,9 @@ from diffpbd.runtime.identify.conclusion import End, conclude
 from diffpbd.runtime.identify.coordinates import Coordinates
 from diffpbd.runtime.identify.covariance import Influence
 from diffpbd.runtime.identify.result import Errors, Identification, Trace, identification
-from diffpbd.runtime.identify.selection import Selection
-from diffpbd.runtime.identify.settings import FRICTION_MODELS, STANDSTILL, Settings
+from diffpbd.runtime.identify.settings import FRICTION_MODELS, STANDSTILL
 from diffpbd.runtime.identify.statistics import by_information
+from diffpbd.runtime.identify.task import Task
 from diffpbd.runtime.identify.trajectory import Parameters, parameters_of
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.model.closed import inverse
@@ -78,16 +78,9 @@ class _Fit:
         return float(sum((e**2).sum() for e in self.left))
 
 
-def fit_lengths(
-    robot: Robot,
-    train: Sequence[Samples],
-    validate: Sequence[Samples],
-    selection: Selection,
-    base: FloatArray,
-    settings: Settings,
-    say: Callable[[str], None],
-) -> Identification:
+def fit_lengths(task: Task) -> Identification:
     """The entries of `selection`, all of geometry, all others at `base`; errors are those of positions."""
+    robot, train, validate, selection, base, settings, say = task
     for option, given in (
         (arg.cross_validate, settings.cross_validate), (arg.loss("huber"), settings.huber), (arg.starts, settings.starts > 1),
         (arg.standstill("auto"), settings.standstill != STANDSTILL[0]),
@@ -125,9 +118,8 @@ def fit_lengths(
     alpha = _alpha(parameters, theta)
     test = _errors(robot, held, _closed(robot, held, alpha)) if held else None
     errors = _errors(robot, reads, fit)
-    found = identification(robot, base, replace(solved, notes=tuple(notes)), errors, test, train[0].processing)
-    units = tuple(joint.unit for joint in robot.manifest.robot.joints)
-    return replace(found, efforts=units, compared="position")
+    solved = replace(solved, notes=tuple(notes))
+    return identification(robot, base, solved, errors, test, train[0].processing, compared="position")
 
 
 def _read(robot: Robot, samples: Samples) -> _Read:

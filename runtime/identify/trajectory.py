@@ -68,7 +68,7 @@ def check_functions(robot: Robot, option: str, needed: Sequence[str] = STEPS) ->
         raise InputError(" ".join(filter(None, words)))
 
 
-def motions(robot: Robot, samples: Sequence[Samples], form: str) -> list[Motion]:
+def motions(samples: Sequence[Samples], form: str) -> list[Motion]:
     """Recordings as steps between their samples."""
     found = []
     for s in samples:

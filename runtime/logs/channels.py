@@ -1,4 +1,4 @@
-"""Channels of a recording on their own: torques that are constant, saturated, stuck, and spikes of any."""
+"""Checks of single channels of a recording: constant, saturated or stuck torques, and spikes."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from diffpbd.runtime.logs.thresholds import RUN, SATURATED, STUCK, STUCK_WAY
 __all__ = ["examine_channels", "examine_motion"]
 
 MOST_CUTS = 12
-"""[1] Runs of samples that a message names."""
+"""[1] Largest number of runs of samples in a message."""
 QUANTISED = 0.2
-"""[1] Different values of a channel, as part of its samples, below which it has steps; and those at which it stays for a while,
-as part of all its values, above which such stays are usual."""
+"""[1] Distinct values of a channel per sample below which it is quantised; and the part of its values at which it stays for a
+while, above which such stays are usual."""
 FEWEST = 3
-"""[1] Spikes of a position or a rate from which these are no impacts."""
+"""[1] Least number of spikes of a position or a rate that are not taken for impacts."""
 OFTENER = 3.0
-"""[1] Length of a stay over that of the next longest, from which steps are no reason for it."""
+"""[1] Ratio of a stay to the next longest above which quantisation does not explain it."""
 NO_SPIKE = 1e-4
-"""[1] Jumps of a position or rate, as part of the largest of any joint, that are too small to be called spikes."""
+"""[1] Jumps of a position or rate, relative to the largest value of any joint, below which they are not spikes."""
 
 
 def examine_motion(r: Recording) -> tuple[Recording, list[Finding]]:
-    """Spikes of positions and rates, and the recording without them, by which the rest is judged."""
+    """Findings of spikes in positions and rates, and the recording without them, for the further checks."""
     found: list[Finding] = []
     changed: dict[str, Any] = {}
     for field, word in (("q", "position"), ("dq", "rate")):
@@ -49,7 +49,7 @@ def examine_motion(r: Recording) -> tuple[Recording, list[Finding]]:
 
 
 def examine_channels(r: Recording, passive: Sequence[str]) -> list[Finding]:
-    """Torques that never change, stop at a largest value or at any while the joint moves, or jump for single samples."""
+    """Torques that never change, saturate, get stuck while the joint moves, or have spikes."""
     found: list[Finding] = []
     if r.tau is None:
         return found
@@ -83,7 +83,7 @@ def _saturated(r: Recording, k: int) -> list[Finding]:
 
 
 def _usual(tau: npt.NDArray[np.float64], moving: npt.NDArray[np.bool_]) -> bool:
-    """Whether a channel has steps so coarse that it stays at many of its values for a while as the joint moves."""
+    """Whether a channel is so coarsely quantised that it stays at many of its values while the joint moves."""
     same = np.concatenate([[True], np.diff(tau) == 0.0])
     edges = _runs(same & moving)
     long = edges[np.diff(edges, axis=1)[:, 0] >= RUN]
@@ -91,7 +91,7 @@ def _usual(tau: npt.NDArray[np.float64], moving: npt.NDArray[np.bool_]) -> bool:
 
 
 def _stuck(r: Recording, k: int) -> list[Finding]:
-    """A torque that keeps its value to the last bit while the joint goes a way."""
+    """A torque that keeps its value to the last bit while the joint moves."""
     assert r.tau is not None
     q, tau = r.q[:, k], r.tau[:, k]
     edges = _runs(np.concatenate([(np.diff(tau) == 0.0) & usual_steps(r), [False]]))
@@ -114,7 +114,7 @@ def _stuck(r: Recording, k: int) -> list[Finding]:
 def _spikes(
     r: Recording, k: int, values: npt.NDArray[np.float64], word: str, least: float | None = None
 ) -> list[Finding]:
-    """With `least`, jumps of a motion: few of them may be impacts, smaller ones are none; they decide what else is found."""
+    """Spikes of a channel; `least`: of a motion, where few may be impacts and smaller jumps are ignored."""
     grave = least is not None
     at = np.flatnonzero(spikes_of(values))
     if len(at) < (FEWEST if grave else 1):

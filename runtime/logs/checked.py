@@ -1,4 +1,4 @@
-"""The one way in for a command's recordings: read, put right, held against themselves and the robot, refused where grave."""
+"""Reads the recordings of a command: applies corrections, checks consistency and the robot, refuses grave findings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Checked:
-    """A recording and what was found about it; `findings` are in the notes of the recording too."""
+    """A recording and its findings, which are in its notes too."""
 
     recording: Recording
     findings: tuple[Finding, ...]
@@ -43,12 +43,12 @@ class Checked:
 def read_examined(
     path: str | Path, joints: Sequence[str], reading: Reading | None = None, facts: Sequence[Joint] = ()
 ) -> Checked:
-    """The recording of these joints, put right as `reading` asks, with all that is wrong about it; nothing is refused."""
+    """The recording of these joints, corrected by `reading`, with all findings; nothing is refused."""
     return examined(read_recording(path, joints, reading), reading, facts)
 
 
 def examined(recording: Recording, reading: Reading | None = None, facts: Sequence[Joint] = ()) -> Checked:
-    """The same of a recording that is read already."""
+    """`read_examined` for a recording that has been read."""
     reading = reading or Reading()
     recording = mended(recording, reading.mending, facts)
     expect_seconds(recording.path, recording.time)
@@ -60,7 +60,7 @@ def examined(recording: Recording, reading: Reading | None = None, facts: Sequen
 def read_checked(
     path: str | Path, joints: Sequence[str], reading: Reading | None = None, facts: Sequence[Joint] = ()
 ) -> Recording:
-    """The same; a recording with a grave finding that is not accepted is refused."""
+    """`read_examined`; a recording with a grave finding that is not accepted is refused."""
     return accepted(read_examined(path, joints, reading, facts), reading)
 
 
@@ -71,9 +71,9 @@ def accepted(found: Checked, reading: Reading | None = None) -> Recording:
 
 
 def read_whole(path: str | Path, robot: Robot, reading: Reading) -> Recording:
-    """A log of which every sample counts, to be followed or estimated along: none may be missing; checked in the same way.
+    """`read_checked` for a log to be followed or estimated along, of which no sample may be missing.
 
-    Joints without a motor that loops lead may be missing in it, and are then missing in what is returned."""
+    Joints without a motor that follow from closed loops may be missing in it and in the result."""
     facts = robot.manifest.robot.joints
     try:
         log = read_log(
@@ -101,8 +101,8 @@ def _noted(recording: Recording, findings: Sequence[Finding]) -> Recording:
 
 
 def examine_parts(robot: Robot, parts: Sequence[Samples]) -> list[Finding]:
-    """What is wrong about the torques of one recording, given as its filtered parts, by the robot's dynamics; of a robot that
-    can touch something nothing is said: its motion does not tell the torque."""
+    """Findings about the torques of one recording (its filtered parts) from the robot's dynamics; none for a robot with
+    contacts, whose motion does not determine the torque."""
     from diffpbd.runtime.logs.torque_examination import examine_torques  # scipy
 
     if robot.manifest.robot.contacts:
@@ -113,7 +113,7 @@ def examine_parts(robot: Robot, parts: Sequence[Samples]) -> list[Finding]:
 def check_parts(robot: Robot, parts: Sequence[Samples], accept: Sequence[str]) -> list[Samples]:
     """Parts of one or more recordings with notes on their torques; a recording with a grave finding is refused.
 
-    Torques are held against a sound motion only.
+    Torques are only checked if the motion is sound.
     """
     checked = list(parts)
     for name in dict.fromkeys(part.recording for part in parts if part.sound):

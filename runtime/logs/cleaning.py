@@ -1,9 +1,9 @@
-"""Which samples of a recording can be used, in the order in which they were recorded: nothing is sorted or filled in.
+"""Selects the usable samples of a recording, in recorded order: nothing is sorted or filled in.
 
-A sample without one of its values is left out. Of stamps that do not increase, a repeated one is left out; so is one that
-comes late, into a hole that the samples before it left (swapped samples); any other step back begins a new part (a clock
-that was set, recordings one after the other). Every loss but a repeated stamp breaks the recording in parts, because what
-lies on both sides of it must not be filtered or differentiated together.
+A sample with a missing value is left out. Among stamps that do not increase, a repeated one is left out; so is a late one that
+belongs into an earlier gap (swapped samples); any other step back begins a new part (a clock that was set, concatenated
+recordings). Every loss but a repeated stamp splits the recording, because its two sides must not be filtered or
+differentiated together.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ __all__ = ["GAP", "Cleaned", "clean", "expect_stamps"]
 GAP = 1.5
 """[1] A step longer than this many median steps is a gap: at least one sample is missing."""
 LATEST = 16
-"""[1] Steps that a hole may be long, and samples that may lie between, for a late sample to belong into it: what a network
-or a buffer swaps; a longer way back is a clock."""
+"""[1] Largest gap in steps, and number of samples since, for a late sample to belong into it: swapped by a network or
+buffer; a longer step back is a clock's."""
 SHOWN = 4  # columns named in a sentence
 
 
 BACK, REPEATED = 0.1, 0.2
-"""[1] Part of the steps of time that go back, or stand while values change, from which rows are in no order, or stamps rounded.
-Physical recordings have none; the clocks of two drivers in turn make less than one in twenty."""
+"""[1] Part of the time steps that go back, or are zero while values change, above which rows are unordered, or stamps rounded.
+Physical recordings have none; two drivers' alternating clocks less than one in twenty."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class Cleaned:
     counts: Mapping[str, int]
     notes: tuple[str, ...]
     missing: int
-    """Samples without one of their values."""
+    """Number of samples with a missing value."""
 
 
 def clean(time: FloatArray, columns: Mapping[str, FloatArray]) -> Cleaned:
-    """Judge samples by their stamps `time` (samples,) [s] and the `columns` (samples,) that will be used."""
+    """Select samples by their stamps `time` (samples,) [s] and the used `columns` (samples,)."""
     whole = np.isfinite(time)
     missing = {"time": int((~whole).sum())}
     for name, values in columns.items():
@@ -80,7 +80,7 @@ def clean(time: FloatArray, columns: Mapping[str, FloatArray]) -> Cleaned:
             f"time steps back {len(judged.back)} times, first at sample {k + 1} to {time[k]:.6g} s: a new part begins there"
         )
     keep = np.array(judged.kept, dtype=np.intp)
-    # A sample between two kept ones that is not there for another reason than repetition breaks.
+    # A sample lost between two kept ones splits the recording, unless its stamp was a repetition.
     absent = np.ones(len(time), dtype=np.bool_)
     absent[keep] = False
     absent[judged.repeated] = False
@@ -90,7 +90,7 @@ def clean(time: FloatArray, columns: Mapping[str, FloatArray]) -> Cleaned:
 
 
 def expect_stamps(path: str, time: FloatArray, columns: Mapping[str, FloatArray]) -> None:
-    """InputError for rows in no order of time, and for stamps that are rounded to more than the steps between samples."""
+    """InputError for rows that are not in time order, and for stamps rounded to more than the sampling interval."""
     there = np.isfinite(time)
     steps = np.diff(time[there])
     if len(steps) < 10:
@@ -114,7 +114,7 @@ def expect_stamps(path: str, time: FloatArray, columns: Mapping[str, FloatArray]
 
 
 class _Stamps:
-    """One pass over the whole samples."""
+    """One pass over the complete samples."""
 
     def __init__(self, time: FloatArray, columns: Mapping[str, FloatArray], whole: npt.NDArray[np.intp]) -> None:
         self.kept: list[int] = []

@@ -1,4 +1,4 @@
-"""A recording's clock held against its rates: whether it counts seconds, and whether it runs as fast as they do."""
+"""Compares a recording's clock with its rates: unit, and speed."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from diffpbd.runtime.logs.thresholds import ALIKE, CLOCK, CLOSE, MOVING, NAMED_R
 __all__ = ["clock_of"]
 
 UNITS = ((1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
-FARTHEST = 8.0  # [1] that a clock runs too fast or too slow: beyond, it is the rates' unit
-BELIEVED = (20.0, 5000.0)  # Hz of a recording, by which a clock's unit is guessed
+FARTHEST = 8.0  # [1] largest factor of a clock's speed; beyond, the rates have another unit
+BELIEVED = (20.0, 5000.0)  # Hz, sampling rates by which a clock's unit is guessed
 
 
 def clock_of(r: Recording, rates: Sequence[Rates | None]) -> list[Finding]:
-    """What is wrong about the clock; then nothing else is judged by it."""
+    """Findings about the clock; if there are any, nothing that depends on it is checked."""
     steps = np.diff(r.time)
     step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
     return _unit(r, rates, step) or _speed(rates, step)
 
 
 def _unit(r: Recording, rates: Sequence[Rates | None], step: float) -> list[Finding]:
-    """A clock that does not count seconds: no recording is that slow, unless its rates say so."""
+    """A clock not in seconds: no recording is that slow, unless its rates confirm it."""
     ratios = [rate.ratio for rate in rates if rate is not None]
     consistent = bool(ratios) and abs(float(np.median(ratios)) - 1.0) < RATIO
-    still = r.dq is not None and bool(np.abs(r.dq).max() < MOVING)  # poses held one after the other
+    still = r.dq is not None and bool(np.abs(r.dq).max() < MOVING)  # a sequence of held poses
     if step < SLOWEST or consistent or still:
         return []
     fit = [name for factor, name in UNITS if BELIEVED[0] <= 1.0 / (step * factor) <= BELIEVED[1]]
-    if ratios:  # rates count seconds
+    if ratios:  # rates are per second
         fit = [name for factor, name in UNITS if abs(float(np.median(ratios)) * factor - 1.0) < 2.0 * RATIO] or fit
     guess = f"{arg.time_unit} {fit[0]}" if fit else f"{arg.time_unit} ms, us or ns"
     figure = f", and rates are {float(np.median(ratios)):.4g} times too large for it" if ratios else ""
@@ -44,7 +44,7 @@ def _unit(r: Recording, rates: Sequence[Rates | None], step: float) -> list[Find
 
 
 def _speed(rates: Sequence[Rates | None], step: float) -> list[Finding]:
-    """A clock that runs too fast or too slow: all joints' rates are the same multiple of their slopes, and of no unit's."""
+    """A clock that runs too fast or too slow: all joints' rates are the same multiple of the slopes, which is no unit's."""
     told = [rate for rate in rates if rate is not None]
     if len(told) < 2 or step <= 0.0 or any(rate.related < RELATED for rate in told):
         return []

@@ -1,4 +1,4 @@
-"""Recordings of robots with closed loops: motions moved to what the loops allow, joints without an encoder followed."""
+"""Recordings of robots with closed loops: projects motions onto the loops and solves joints without an encoder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["expect_led", "on_loops"]
 
 
 def expect_led(robot: Robot, pose: Mapping[str, float]) -> None:
-    """Refuses starts of joints that no loop leads."""
+    """Refuses starts of joints that do not follow from closed loops."""
     facts = robot.manifest.robot
     led = facts.passive if facts.loops else ()
     if strangers := [joint for joint in pose if joint not in led]:
@@ -32,14 +32,14 @@ def expect_led(robot: Robot, pose: Mapping[str, float]) -> None:
 
 
 def on_loops(robot: Robot, parts: Sequence[Samples], pose: Mapping[str, float]) -> list[Samples]:
-    """Parts of recordings on the loops of a robot, if it has any."""
+    """Parts of recordings, projected onto the closed loops of a robot, if it has any."""
     expect_led(robot, pose)
     closed = of(robot)
     return list(parts) if closed is None or not closed.looped else [_closed(closed, part, pose) for part in parts]
 
 
 def _closed(closed: Closed, samples: Samples, pose: Mapping[str, float]) -> Samples:
-    """With the joints that have no encoder, from about `pose` at the start; others of these are at zero there."""
+    """Samples with joints without an encoder, which start near `pose`, or else zero."""
     robot = closed.robot
     there = [robot.joints.index(joint) for joint in samples.joints]
     derived = tuple(joint for joint in robot.joints if joint not in samples.joints)

@@ -1,4 +1,4 @@
-"""Logs as CSV (`.gz` allowed): one header row, then one sample a row.
+"""Logs as CSV (`.gz` allowed): one header row, then one sample per row.
 
 Columns: `time` (or `t`) [s], `q_<joint>` [rad or m], `dq_<joint>` [rad/s or m/s], optional `ddq_<joint>` and
 `tau_<joint>` [N·m or N]; joints by name in any order. Other columns are left alone. Columns may be separated by semicolons
@@ -49,7 +49,7 @@ class TorqueLog:
 @dataclass(frozen=True)
 class Log:
     """A recording: time (samples,) [s]; q [rad or m], rates dq, ddq, tau [N·m or N] (samples, joints). `positions` names the
-    columns of q where these are not the joints', of a robot with a floating base."""
+    columns of q if they are not the joints', for a robot with a floating base."""
 
     time: FloatArray
     joints: tuple[str, ...]
@@ -59,7 +59,7 @@ class Log:
     tau: FloatArray | None = None
     positions: tuple[str, ...] = ()
     turn: FloatArray | None = None
-    """Quaternions wxyz (samples, 4) of a floating base; q is the sum of its turns then."""
+    """Quaternions wxyz (samples, 4) of a floating base; q then has its accumulated rotation."""
 
     def __len__(self) -> int:
         return len(self.time)
@@ -97,8 +97,8 @@ def read_log(
 ) -> Log:
     """Read a log that has q and dq of every joint; torques of `passive` ones may be missing and are zero.
 
-    `rate` [Hz] makes the time of a file without a time column, or even steps in place of its stamps; `untimed` that of
-    one that happens to have none; `columns` renames columns, from the file's name to the name here. Without `seconds` the
+    `rate` [Hz] gives the time of a file without a time column, or equal steps instead of its stamps; `untimed`: only
+    without a time column; `columns` renames columns, from the file's name to the name here. Without `seconds` the
     time may be in any unit.
     """
     table = CsvTable(path, columns or {})
@@ -170,7 +170,7 @@ class CsvTable(Table):
         self.notes += [*notes, *self._lines.notes]
 
     def cells(self, name: str, *, gaps: bool) -> FloatArray:
-        """Numbers of a column; with `gaps` a cell that says that there is none is NaN. Stamps may be dates (ISO 8601)."""
+        """Numbers of a column; with `gaps` an empty cell is NaN. Stamps may be dates (ISO 8601)."""
         if self._lines.wrong and not gaps:
             k = min(self._lines.wrong)
             raise InputError(wrong_row(self.path, k, self._lines.wrong[k], len(self.header)) + self._lines.hint)

@@ -1,4 +1,4 @@
-"""Spans of time that are cut out of a recording, and the words of the option that does it."""
+"""Cuts spans of time out of a recording; text of the option for that."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from diffpbd.runtime.base.names import listing
 __all__ = ["Spans", "cut_of", "cut_out", "cuts_of", "expect_files", "spans_of"]
 
 Spans = tuple[tuple[str, float, float], ...]
-"""File's name, and seconds since its first sample from which to which."""
+"""File name, begin and end [s] since its first sample."""
 
 
 def cut_of(path: str, begin: float, end: float) -> str:
-    """The option that cuts from one time to another [s since the first sample]."""
+    """The option that cuts a span [s since the first sample]."""
     return f"{arg.cut} {shlex.quote(Path(path).name)}={max(begin, 0.0):.3f}:{end:.3f}"
 
 
 def cuts_of(r: Any, runs: Iterable[Sequence[int]]) -> str:
-    """The same for runs of samples of a recording, first and last."""
+    """`cut_of` for runs of samples (first, last) of a recording."""
     steps = np.diff(r.time)
     half = 0.5 * float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
     times = [(r.time[a] - r.time[0] - half, r.time[min(b, len(r) - 1)] - r.time[0] + half) for a, b in runs]
@@ -33,7 +33,7 @@ def cuts_of(r: Any, runs: Iterable[Sequence[int]]) -> str:
 
 
 def spans_of(words: Sequence[str]) -> Spans:
-    """Of a command line: FILE=FROM:TO words."""
+    """Spans from a command line's FILE=FROM:TO words."""
     found = []
     for word in words:
         name, _, span = word.rpartition("=")
@@ -48,7 +48,7 @@ def spans_of(words: Sequence[str]) -> Spans:
 
 
 def expect_files(spans: Spans, logs: Sequence[str | Path]) -> None:
-    """Refuse a name that is none of the logs'."""
+    """Refuse a name that no log has."""
     names = {str(log) for log in logs} | {Path(log).name for log in logs}
     for name, _, _ in spans:
         if name not in names:

@@ -1,4 +1,4 @@
-"""A recording held against itself and against the robot's limits; see `torque_examination` for the robot's dynamics."""
+"""Checks a recording for consistency and against the robot's limits; `torque_examination` uses its dynamics."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from diffpbd.runtime.logs.thresholds import (
 __all__ = ["examine"]
 
 MOST_USUAL = 0.9  # steps below half a turn, of those of a joint that may be recorded within a turn
-FARTHEST = 2.0  # ranges of a joint that its positions go over, from which they are in another unit
-FAR_BEYOND = 3.0  # the same where rates say nothing
+FARTHEST = 2.0  # multiple of a joint's range from which positions are in another unit
+FAR_BEYOND = 3.0  # FARTHEST without rates
 
 
 def examine(
     recording: Recording, facts: Sequence[Joint] = (), *, unwrap: bool | None = None, passive: Sequence[str] = ()
 ) -> tuple[Recording, list[Finding]]:
-    """The recording with turns taken out and split where positions jump, and all that is wrong about it.
+    """The recording, unwrapped and split where positions jump, and all findings.
 
     `facts` are the robot's joints, as far as they are known. `unwrap` as in `Mending`. `passive` joints have no motor.
     """
@@ -52,10 +52,10 @@ def examine(
     recording, spikes = examine_motion(recording)
     findings += spikes
     recording = _without_turns(recording, by_name, unwrap, notes)
-    recording = _split_at_jumps(recording, by_name, notes, findings)
+    recording = _split_at_jumps(recording, by_name, findings)
     rates = rates_of(recording)
     coarse = compare_sampling(recording)
-    quick = {finding.joint for finding in coarse}  # slopes of their positions are off as their accelerations are
+    quick = {finding.joint for finding in coarse}  # slopes of their positions are wrong like their accelerations
     clock = [finding for finding in clock_of(recording, rates) if finding.grave or not coarse]
     findings += clock
     if not clock:
@@ -87,8 +87,8 @@ def _without_turns(r: Recording, facts: Mapping[str, Joint], unwrap: bool | None
 
 
 def _wrong_positions(r: Recording, facts: Mapping[str, Joint], rates: Sequence[Rates | None]) -> set[str]:
-    """Joints whose rates are no slopes of their positions because the positions are in another unit: these are far beyond the
-    limits, or quicker than the joint, as the rates are not; and all of the same ratio."""
+    """Joints whose rates disagree with the slopes because positions are in another unit: positions are far beyond limits, or
+    faster than the joint, unlike the rates; all with the same ratio."""
     told = {name: rate.ratio for name, rate in zip(r.joints, rates, strict=True) if rate is not None}
     wrong = set()
     for k, (name, rate) in enumerate(zip(r.joints, rates, strict=True)):
@@ -107,8 +107,8 @@ def _endless(joint: Joint) -> bool:
     return joint.endless
 
 
-def _split_at_jumps(r: Recording, facts: Mapping[str, Joint], notes: list[str], findings: list[Finding]) -> Recording:
-    """Parts begin where a position jumps: what lies on both sides was not recorded in one go."""
+def _split_at_jumps(r: Recording, facts: Mapping[str, Joint], findings: list[Finding]) -> Recording:
+    """A new part begins where a position jumps: its two sides were not recorded continuously."""
     if len(r) < 3:
         return r
     steps, inner = np.diff(r.time), usual_steps(r)
@@ -117,7 +117,9 @@ def _split_at_jumps(r: Recording, facts: Mapping[str, Joint], notes: list[str], 
         change = np.abs(np.diff(r.q[:, k]))
         usual = float(np.quantile(change[inner], 0.9)) if inner.any() else 0.0
         wild = inner & (change > max(JUMP, JUMP_SHARE * usual))
-        if r.dq is not None and wild.any():  # what the rates tell of is motion, unless they do not fit elsewhere either
+        if (
+            r.dq is not None and wild.any()
+        ):  # a step that the rates confirm is motion, unless they are wrong elsewhere too
             told = np.abs(0.5 * (r.dq[1:, k] + r.dq[:-1, k]) * steps)
             wild &= told < 0.5 * change
         at = np.flatnonzero(wild)
@@ -171,7 +173,7 @@ def _limits(r: Recording, facts: Mapping[str, Joint], rates: Sequence[Rates | No
 def _beyond(
     name: str, what: str, grave: bool, degrees: bool, q: npt.NDArray[np.float64], limits: tuple[float, float]
 ) -> Finding:
-    """Of positions beyond the limits: in degrees, in thousandths, off by whole turns, or in truth beyond."""
+    """Cause of positions beyond the limits: degrees, thousandths, whole turns, or really beyond."""
     if degrees:
         return Finding("units", name, f"{what}; in degrees?", f"{arg.degrees}", grave=True)
     low, high = limits
@@ -186,7 +188,7 @@ def _beyond(
 
 
 def _speed(r: Recording, k: int, joint: Joint) -> list[Finding]:
-    """Speeds against the description's, by the slope of the positions where there are no rates."""
+    """Checks speeds against the description's, from slopes of the positions if there are no rates."""
     if joint.velocity is None or joint.velocity <= 0.0:
         return []
     width = width_of(r)

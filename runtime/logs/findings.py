@@ -1,4 +1,4 @@
-"""What is found wrong about a recording: a kind, the joint, a sentence with the figure, and the option that mends it."""
+"""Findings about a recording: kind, joint, a sentence with the figure, and the option that corrects it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Finding:
     grave: bool = False
 
     def text(self) -> str:
-        """A sentence, with the way out."""
+        """A sentence, with the correction."""
         where = f"{self.joint}: " if self.joint else ""
         return f"{where}{self.message}" + (f" ({self.mend})" if self.mend else "")
 
@@ -67,12 +67,12 @@ ABOUT_TORQUE = ("saturated", "constant", "stuck", "spikes", "sign", "mirrored", 
 
 
 def sound(findings: Iterable[Finding]) -> bool:
-    """Whether the motion is believed, so that torques can be held against it."""
+    """Whether the motion is sound, so that torques can be checked by it."""
     return all(finding.kind in ABOUT_TORQUE for finding in findings)
 
 
 def said(findings: Iterable[Finding]) -> tuple[str, ...]:
-    """A note for each."""
+    """One note per finding."""
     return tuple(f"{WARNING}{finding.text()}" for finding in findings)
 
 

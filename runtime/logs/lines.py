@@ -1,4 +1,4 @@
-"""The header and the rows of a table, from its text, without comments, units and repeated headers; rows that were cut."""
+"""Splits a table's text into header and rows, without comments, units and repeated headers; finds incomplete rows."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from diffpbd.runtime.logs.table import expect_columns
 
 __all__ = ["MISSING", "Lines", "is_number", "split"]
 
-COMMENTS: Final = "#%"  # how lines begin that are no samples
+COMMENTS: Final = "#%"  # first characters of comments
 MARKS: Final = (";", "\t", "|", ",", " ")
-"""What separates columns, first that the header has."""
+"""Column separators; the first one in the header is used."""
 MISSING: Final = frozenset(
     "na n/a #n/a nan null none nil missing - -- ? #div/0! #value! #ref! #num! inf -inf +inf infinity -infinity".split()
 )
-"""Words of a cell, in small letters, that say that there is no number."""
+"""Words (lower case) for a missing number."""
 UNIT: Final = re.compile(
     r"\s*(\[[^\[\]]*\]|\s\((s|sec|ms|us|ns|rad|rad/s|rad/s[²2^]*|deg|deg/s|°|°/s|N·?m|Nm|N|A|m|m/s|mm)\))$"
 )
@@ -30,13 +30,13 @@ UNITS: Final = frozenset(
     "s sec ms us µs ns rad rad/s rad/s² rad/s^2 rad/s2 deg deg/s ° °/s n·m nm n.m n*m n a m m/s m/s² m/s^2 mm - 1".split()
 )
 WRONG: Final = 0.01
-"""[1] Part of the rows that may have another number of cells than the header."""
+"""[1] Largest part of rows with another number of cells than the header."""
 
 
 @dataclass(frozen=True)
 class Lines:
-    """The `header`, the `rows` of cells, as many in each; those of the numbers `wrong`, with their counts of cells, had others
-    and hold no numbers. `notes` say what was left out."""
+    """The `header`, the `rows` of cells, of equal length; `wrong`: rows that had another
+    number of cells, with that number; they hold no numbers. `notes` say what was left out."""
 
     header: list[str]
     rows: list[list[str]]
@@ -46,7 +46,7 @@ class Lines:
 
 
 def split(path: str | Path, text: str) -> Lines:
-    """Of a table's text; what has no header is refused."""
+    """Split a table's text; refused without a header."""
     lines, comment = _without_comments(text)
     notes: list[str] = []
     delimiter = None
@@ -83,7 +83,7 @@ def split(path: str | Path, text: str) -> Lines:
 
 
 def _even(path: str | Path, header: list[str], rows: list[list[str]], notes: list[str], delimiter: str) -> Lines:
-    """Rows with another number of cells hold no numbers; many are refused."""
+    """Blanks rows with another number of cells; refuses many of them."""
     wrong = {k: len(row) for k, row in enumerate(rows) if len(row) != len(header)}
     commas = delimiter == "," and any(count > len(header) for count in wrong.values())
     hint = " Where commas are decimal points, columns have to be separated by semicolons." if commas else ""
@@ -120,7 +120,7 @@ def _without_comments(text: str) -> tuple[list[str], str | None]:
 
 
 def _delimiter(line: str) -> str:
-    """What separates the columns of the header; a comma where nothing does."""
+    """The column separator of the header; default comma."""
     return next((mark for mark in MARKS if mark in line.strip()), ",")
 
 

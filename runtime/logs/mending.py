@@ -1,4 +1,4 @@
-"""Recordings put right on request: units, signs, the clock, turns of continuous joints, motor currents."""
+"""Corrects recordings on request: units, signs, the clock, turns of continuous joints, motor currents."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ __all__ = [
 QUANTITIES = ("q", "dq", "ddq", "tau")
 TIME = "time"
 TIMED = ("scale", "shift")
-"""Options that take the time, too."""
+"""Options that apply to time, too."""
 SPIKE, SPIKE_SHARE = 25.0, 0.3
-"""[1] Deviation of a torque from the median of the samples around it that makes a spike: as a multiple of what nine of ten
-samples stay below (Baxter and Panda: 10.5), and as part of the range that 98 of 100 samples lie in."""
+"""[1] Deviation of a torque from the local median that makes a spike: as a multiple of the 90th percentile (Baxter and Panda:
+10.5), and of the range of the central 98 % of the samples."""
 AROUND = 3
 """[1] Samples to each side of that median: spikes of up to three samples in a row."""
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 MOST_SECONDS = 1e11
-"""[s] Beyond any clock's time: since 1970 1.8e9 s have passed, in milliseconds 1.8e12."""
+"""[s] Larger than any clock's time: since 1970 1.8e9 s have passed, in milliseconds 1.8e12."""
 LEAST, MOST = 1e-12, 1e12
-"""Size of a factor: beyond it no unit is meant, and products of samples would leave the range of numbers."""
+"""Bounds of a factor: beyond them it is no unit, and products of samples would overflow."""
 STRETCHED = 1.5
 """[1] Most that a channel's clock may count for each second of the log: beyond it is no clock."""
 EPOCHS = (1e8, 1e10)
@@ -46,27 +46,28 @@ EPOCHS = (1e8, 1e10)
 
 @dataclass(frozen=True)
 class Mending:
-    """What to put right.
+    """Corrections of a recording.
 
     `degrees`: q, dq and ddq of hinges are in degrees. `time_unit` is a key of `TIME_UNITS`. `unwrap`: take turns of 2π out
     of every joint (True), of none (False), or of joints without ends (None). `flip`: joints whose torque changes its sign.
     `scale`: factors by column (`dq_elbow`) or quantity (`dq`). `drive_gain`: torque over motor current by joint, or for all
-    under "". `derive`: rates from the positions, whatever the file says. `shift`: what is added to columns or quantities [rad,
-    m, N·m, N, s], after the factors. `despike`: single samples of positions, rates and torques far from those around them get
-    the median of these. `sort`: rows of a table in the order of their stamps. `cut`: spans of time that are taken out: a file's
-    name, from, to [s since its first sample]. `drift`: what is taken out of columns or quantities for each second since then
-    [N·m/s, …]. `stretch`: seconds that the own clock of columns or quantities counts for each second of the log, from the same
-    start.
+    under "". `derive`: rates from the positions, ignoring the file's. `shift`: offsets of columns or quantities [rad,
+    m, N·m, N, s], after the factors. `despike`: outliers of positions, rates and torques are replaced by
+    the local median. `sort`: sort rows of a table by their stamps. `cut`: removed spans of time: a file's name, from, to
+    [s since its first sample]. `drift`: rate of drift subtracted from columns or quantities [N·m/s, …]. `stretch`:
+    seconds of the own clock of columns or quantities per second of the log, from the same start.
     """
 
-    degrees: bool = option("The log has hinges in degrees and degrees a second.", False)
+    degrees: bool = option("Hinges in the log are in degrees and degrees per second.", False)
     time_unit: str = option("Unit of the log's time column (s).", "s", choices=tuple(TIME_UNITS))
     unwrap: bool | None = option(
         "Unwrap turns of 2π of all joints, or of none (default: of joints without limits).",
         None,
         flag="--unwrap/--no-unwrap",
     )
-    flip: tuple[str, ...] = option("Turn the sign of this joint's torque; repeatable.", (), metavar="JOINT", many=True)
+    flip: tuple[str, ...] = option(
+        "Reverse the sign of this joint's torque; repeatable.", (), metavar="JOINT", many=True
+    )
     scale: Mapping[str, float] = option(
         "Multiply a column such as q_lift, all of q, dq, ddq, tau, or time; repeatable.", make=dict,
         metavar="COLUMN=FACTOR", many=True, parse=lambda words: _numbers(words),
@@ -77,7 +78,7 @@ class Mending:
     )  # fmt: skip
     derive: bool = False
     shift: Mapping[str, float] = option(
-        "Add to a column, such as an encoder's zero to q_lift [rad]; repeatable.", make=dict,
+        "Add an offset to a column, such as an encoder's zero to q_lift [rad]; repeatable.", make=dict,
         metavar="COLUMN=NUMBER", many=True, parse=lambda words: _numbers(words, least=0.0),
     )  # fmt: skip
     despike: bool = option("Remove single outliers from positions, rates and torques.", False)
@@ -96,7 +97,7 @@ class Mending:
     )  # fmt: skip
 
     def __post_init__(self) -> None:
-        """Refuses a unit that is none, and factors that make nothing of a column."""
+        """Refuses unknown units and zero factors."""
         expect(self)
         for word, factors in ((f"{arg.scale}", self.scale), (f"{arg.drive_gain}", self.drive_gain)):
             for name, factor in factors.items():
@@ -115,7 +116,7 @@ class Mending:
 
 
 def _gains(text: str) -> dict[str, float]:
-    """Of a command line: a number for all joints, or JOINT=NUMBER words."""
+    """From a command line: a number for all joints, or JOINT=NUMBER words."""
     return _numbers(text.split(",")) if "=" in text else {"": _number(text, text)}
 
 
@@ -144,7 +145,7 @@ def _number(text: str, word: str, least: float = LEAST) -> float:
 
 
 def mended(recording: Any, how: Mending, facts: Sequence[Joint] = ()) -> Any:
-    """The recording (a dataclass with `time`, `joints` and the quantities) put right; turns stay, see `unwrapped`."""
+    """The recording (a dataclass with `time`, `joints` and the quantities) corrected, except for turns: see `unwrapped`."""
     joints: tuple[str, ...] = recording.joints
     slides = {joint.name for joint in facts if not joint.turns}
     blocks = {name: values for name in QUANTITIES if (values := getattr(recording, name)) is not None}
@@ -188,7 +189,7 @@ def mended(recording: Any, how: Mending, facts: Sequence[Joint] = ()) -> Any:
 
 
 def _stretched(recording: Any, stretch: Mapping[str, float]) -> Any:
-    """Columns of a clock of their own at the log's stamps, linear between samples; without the end that they do not reach."""
+    """Columns with their own clock, linearly interpolated at the log's stamps; without the end that they do not reach."""
     if not stretch:
         return recording
     time, joints = recording.time, recording.joints
@@ -217,7 +218,7 @@ def _stretched(recording: Any, stretch: Mapping[str, float]) -> Any:
 
 
 def _columns(option: str, name: str, joints: Sequence[str]) -> tuple[str, list[int]]:
-    """The quantity, and the joints' columns of it, that a name such as q or dq_elbow means."""
+    """The quantity and its columns for a name such as q or dq_elbow."""
     quantity, _, joint = name.partition("_")
     if quantity not in QUANTITIES or (joint and joint not in joints):
         known = [f"{q}_{j}" for q in QUANTITIES for j in joints]
@@ -227,18 +228,18 @@ def _columns(option: str, name: str, joints: Sequence[str]) -> tuple[str, list[i
 
 
 def smooth_of_spikes(values: FloatArray) -> FloatArray:
-    """The median (samples,) of each sample and those around it."""
+    """The moving median (samples,)."""
     padded = np.pad(values, AROUND, mode="reflect") if len(values) > AROUND else np.pad(values, AROUND, mode="edge")
     return np.asarray(np.median(np.lib.stride_tricks.sliding_window_view(padded, 2 * AROUND + 1), axis=1))
 
 
 def without_spikes(values: FloatArray) -> FloatArray:
-    """Columns (samples, n) with the median in place of single samples far from those around them."""
+    """Columns (samples, n) with outliers replaced by the moving median."""
     return np.column_stack([np.where(spikes_of(v), smooth_of_spikes(v), v) for v in values.T])
 
 
 def spikes_of(values: FloatArray) -> npt.NDArray[np.bool_]:
-    """Which of the values (samples,) are far from those around them; none of few, and none at a step."""
+    """Mask of outliers among values (samples,); none in a short series or at a step."""
     smooth = smooth_of_spikes(values)
     far = np.abs(values - smooth)
     across = np.abs(np.roll(smooth, -AROUND - 1) - np.roll(smooth, AROUND + 1))
@@ -249,7 +250,7 @@ def spikes_of(values: FloatArray) -> npt.NDArray[np.bool_]:
 
 
 def expect_seconds(path: str | Path, time: FloatArray) -> None:
-    """Refuse times [s] that no recording has, with the unit that they would be in."""
+    """Refuse impossible times [s], and suggest their unit."""
     largest = float(np.abs(time[np.isfinite(time)]).max(initial=0.0))
     if largest <= MOST_SECONDS:
         return
@@ -268,7 +269,7 @@ def _index(option: str, joint: str, joints: Sequence[str]) -> int:
 
 
 def unwrapped(q: FloatArray, joints: Sequence[int], breaks: Sequence[int]) -> tuple[FloatArray, dict[int, int]]:
-    """Positions (samples, n) with the turns of 2π taken out of the columns `joints`, apart in each part; turns by column."""
+    """Positions (samples, n) with the columns `joints` unwrapped, separately in each part; number of turns by column."""
     q = q.copy()
     counts: dict[int, int] = {}
     edges = [0, *breaks, len(q)]

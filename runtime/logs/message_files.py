@@ -31,7 +31,7 @@ TYPES: dict[str, type[JointState] | type[SEAJointState]] = {
 }
 SUFFIXES = {".bag": "ROS 1 bag", ".db3": "ROS 2 recording (SQLite)", ".mcap": "recording (MCAP)"}
 BEGINNINGS = {b"#ROSBAG": ".bag", b"SQLite format 3\0": ".db3", b"\x89MCAP0\r\n": ".mcap"}
-"""How such files begin, whatever they are called."""
+"""First bytes of such files, whatever their name."""
 METADATA = "metadata.yaml"
 LINES_TOPIC = "the file"
 NANO = 1e-9  # s
@@ -49,7 +49,7 @@ class Message:
 
 @dataclass
 class Messages:
-    """What a file holds; `damaged` counts messages that could not be decoded, `notes` say what is missing."""
+    """Content of a file; `damaged` counts messages that could not be decoded, `notes` say what is missing."""
 
     found: list[Message] = field(default_factory=list)
     damaged: int = 0
@@ -57,7 +57,7 @@ class Messages:
 
 
 def is_messages(path: str | Path) -> bool:
-    """Whether the file is one of messages, by its beginning or its name; a folder is, if a ROS 2 recording lies in it."""
+    """Whether a file contains messages, by its first bytes or its name, or a folder a ROS 2 recording."""
     return Path(path).suffix == ".jsonl" or _suffix(path) is not None
 
 

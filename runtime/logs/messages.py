@@ -1,7 +1,7 @@
 """Joint state messages of a bag, or of a file of JSON lines, as the rows of a recording.
 
-Taken are sensor_msgs/JointState and baxter_core_msgs/SEAJointState; names are mapped in every message, whoever sent it.
-A row comes from one message; only where no message has all the joints do rows hold several, and that is said.
+Supported are sensor_msgs/JointState and baxter_core_msgs/SEAJointState; joints are mapped by name in every message.
+A row comes from one message; only if no message has all the joints are several combined, with a note.
 
 A line of a `.jsonl` file is `{"stamp": s, "name": [...], "position": [...], "velocity": [...], "effort": [...]}`, with any
 other field of the two message types.
@@ -40,7 +40,7 @@ EFFORTS = {
 
 @dataclass(frozen=True)
 class Rows:
-    """time (rows,) [s], q, dq, tau (rows, joints); dq and tau are NaN where a message had none, None where none had any."""
+    """time (rows,) [s], q, dq, tau (rows, joints); dq and tau are NaN if a message had none, None if no message had any."""
 
     time: FloatArray
     q: FloatArray
@@ -60,7 +60,7 @@ def read_messages(
     topic: str | None,
     renamed: Mapping[str, str] | None = None,
 ) -> Rows:
-    """The rows of these joints; `torque` is the effort field to take, `topic` the topic where several have the joints.
+    """The rows of these joints; `torque` is the effort field to take, `topic` the topic if several have the joints.
 
     `renamed` are joints' names, from the messages' to those here.
     """
@@ -92,7 +92,7 @@ def read_messages(
 
 
 def joints_of(path: str | Path, renamed: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """The names of the kind of message that is there most often."""
+    """The joint names of the most frequent kind of message."""
     messages = read_message_file(path, renamed).found
     names = Counter(tuple(sorted(m.content.name)) for m in messages)
     if not names:
@@ -108,7 +108,7 @@ def _refuse_topic(path: str | Path, topic: str, messages: list[Message], ours: l
 
 
 def _candidates(messages: list[Message]) -> list[str]:
-    """Effort fields that any message has numbers in."""
+    """Effort fields that are not empty in some message."""
     fields = [field for kind in EFFORTS for field in EFFORTS[kind]]
     filled = {f for m in messages for f in EFFORTS[m.kind] if len(getattr(m.content, f))}
     return [field for field in fields if field in filled]
@@ -148,7 +148,7 @@ def _rows(
 
 
 def _offer(reader: JointStateReader, states: list[tuple[JointState, float]]) -> tuple[list[LimbState], list[int]]:
-    """What the robot's own reader takes of the messages, and the places in it before which it rejected one."""
+    """States accepted by the robot's own reader, and the indices before which it rejected a message."""
     found: list[LimbState] = []
     broken: list[int] = []
     rejected = 0
@@ -174,12 +174,12 @@ def _arrays(states: list[LimbState]) -> tuple[FloatArray, FloatArray, FloatArray
 
 
 def _some(values: FloatArray) -> FloatArray | None:
-    """None where no value is there at all."""
+    """None if all values are missing."""
     return values if np.isfinite(values).any() else None
 
 
 def _groups(states: list[tuple[JointState, float]], joints: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Disjoint sets of the joints that messages name together and that make them all; empty if there are none."""
+    """Disjoint sets of joints from single messages that together are all joints; empty if there are none."""
     sets = Counter(tuple(joint for joint in joints if joint in message.name) for message, _ in states)
     chosen: list[tuple[str, ...]] = []
     for group, _ in sets.most_common():
@@ -196,7 +196,7 @@ def _merged(
     field: str | None,
     notes: list[str],
 ) -> Rows:
-    """Rows at the stamps of the quickest publisher, the others' values interpolated between their own messages."""
+    """Rows at the stamps of the fastest publisher; values of the others are interpolated."""
     streams = []
     for group in groups:
         reader = JointStateReader(group)
@@ -220,7 +220,7 @@ def _merged(
 
 
 def _interpolated(time: FloatArray, stamps: FloatArray, values: FloatArray) -> FloatArray:
-    """Linear between neighbours that are no more than a gap apart; NaN elsewhere."""
+    """Linear interpolation, NaN across gaps."""
     result = np.full((len(time), values.shape[1]), np.nan)
     order = np.argsort(stamps, kind="stable")  # a restarted clock: searched only, rows keep their order
     stamps, values = stamps[order], values[order]

@@ -1,7 +1,7 @@
-"""Motions held against the robot's description by the torques of all joints: mirrored, exchanged, in another unit.
+"""Checks motions against the robot's description by the torques of all joints: sign, exchanged joints, unit.
 
-Each is believed where it leaves much less of all torques unexplained than they do as they stand, and than a turned sign of a
-torque does (a pendulum about its lowest pose tells no difference).
+A hypothesis is accepted if it leaves much less of all torques unexplained than the recording as it is, and than a reversed
+torque sign (the two are indistinguishable for a pendulum about its lowest pose).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from diffpbd.runtime.model.robot import Robot
 __all__ = ["Motion", "Unexplained", "exchange", "examine_motions"]
 
 POOR = 0.2
-"""[1] Part of all torques that is unexplained as they stand, from which joints are exchanged and units are tried."""
+"""[1] Unexplained part of all torques above which exchanged joints and units are tried."""
 CLOSE_SECOND = 0.9
-"""[1] Of two ways to read a motion, what the better one leaves as part of what the other leaves, to be told."""
+"""[1] Ratio of the unexplained parts of two hypotheses below which the better one is accepted."""
 UNITS = {math.tau: "revolutions", math.radians(1.0): "degrees", 1e-3: "thousandths"}
 
 
@@ -56,18 +56,19 @@ class Motion(Protocol):
 
 
 Unexplained = Callable[[FloatArray, FloatArray, FloatArray, FloatArray | None], float]
-"""Part of a torque that a rigid body's torque, friction at rates and a spring at positions leave unexplained."""
+"""Part of a torque not explained by rigid-body torque, friction at rates and a spring at positions."""
 
 
 def exchange(quantities: Sequence[str], one: str, other: str) -> str:
-    """What renames columns of two joints."""
+    """The option that exchanges the columns of two joints."""
     names = {f"{q}_{a}": f"{q}_{b}" for q in quantities for a, b in ((one, other), (other, one))}
     return f"{arg.columns} FILE.json with {json.dumps(names, ensure_ascii=False)}"
 
 
 @dataclass(frozen=True)
 class _Reading:
-    """Factors of positions and rates, and of torques (n,), and the order of joints; what it says, the joint, kind and cure."""
+    """A hypothesis: factors of positions and rates, and of torques (n,), and the order of joints; its words, joint, kind,
+    correction."""
 
     motion: FloatArray
     torque: FloatArray
@@ -80,7 +81,7 @@ class _Reading:
 
 
 def examine_motions(robot: Robot, s: Motion, judged: Sequence[int], unexplained: Unexplained) -> list[Finding]:
-    """What is wrong about the motion as a whole; empty for robots with loops or a floating base."""
+    """Findings about the motion as a whole; none for robots with loops or a floating base."""
     facts = robot.manifest.robot
     if facts.loops or facts.base_freedoms or not judged:
         return []

@@ -33,7 +33,7 @@ class NpzTable(Table):
     """The arrays of an NPZ file as columns."""
 
     def __init__(self, path: str | Path, columns: Mapping[str, str]) -> None:
-        """Read the file; arrays that are neither columns nor a table of them are left alone."""
+        """Read the file; other arrays are ignored."""
         arrays = _arrays(path)
         joints = next((_names(path, key, arrays.pop(key)) for key in NAMES if key in arrays), None)
         found: dict[str, FloatArray] = {}

@@ -1,4 +1,4 @@
-"""From a log to samples fit for identification: equal steps, zero-phase low-pass filter, derivatives without lag."""
+"""Processes a log for identification: equal steps, zero-phase low-pass filter, derivatives without lag."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from diffpbd.runtime.logs.table import PATH, RATES
 __all__ = ["Motion", "Processing", "Samples", "filter_parts", "process"]
 
 JITTER = 0.02
-"""[1] Deviation of a time step, as part of the median step, up to which samples count as equally spaced: the error that
-it makes in a rate is of that order, below that of the filter's edges."""
+"""[1] Deviation of a time step, relative to the median, up to which samples count as equally spaced: the resulting error
+of a rate is of that order, below that of the filter's edges."""
 BRIDGED = 0.05
-"""[1] Periods of the cut-off that a step may last without being a gap: what a stamp's jitter at high rates leaves. A cubic
-spline through 20 points a period is right to 1e-4."""
+"""[1] Longest step, in periods of the cut-off, that is jitter at high sampling rates and not a gap. A cubic spline through
+20 points a period is accurate to 1e-4."""
 FEWEST_PERIODS = 5.0
-"""[1] Shortest log in periods of the cut-off: below that the filter's start and end meet."""
+"""[1] Shortest log in periods of the cut-off: below, the filter's transients meet."""
 CUTOFFS = (1e-4, 1e6)  # Hz
 LONGEST_TRIM = 1e6  # s
 ADVISED = 0.1
-"""[s] Longest gap that a message proposes to close: of jitter, not of a recording that stood still."""
+"""[s] Longest gap that a message proposes to close: jitter, not an interruption."""
 EVEN = 0.01
-"""Most that the mean rate of a log may be beside a round figure that a message proposes."""
+"""Largest relative deviation of a log's mean rate from a round figure that a message proposes."""
 LONGEST_BRIDGE = 1.0
-"""[s] Longest gap that may be closed on request; beyond, a spline tells more about itself than about the arm."""
+"""[s] Longest gap that may be closed on request; beyond, a spline is mostly invented."""
 EXTENDED = 1.5
 """[1] Periods of the cut-off by which a recording is extended at both ends before it is filtered (odd about its end)."""
 FEWEST_SAMPLES = 8
-"""[1] Shortest log without a filter: central differences and a spline need some neighbours."""
+"""[1] Shortest log without a filter: for central differences and a spline."""
 
 
 class Motion(Protocol):
-    """What is processed: a `Log`, or a `Recording` that may lack rates. Arrays (samples, joints), time (samples,) [s]."""
+    """Input: a `Log`, or a `Recording`, which may lack rates. Arrays (samples, joints), time (samples,) [s]."""
 
     @property
     def time(self) -> FloatArray:
@@ -73,11 +73,11 @@ class Motion(Protocol):
 
 @dataclass(frozen=True)
 class Processing:
-    """How a log becomes samples.
+    """Settings of the processing of a log.
 
     `cutoff` [Hz] of a Butterworth low-pass of `order`, run forward and backward over positions, rates and torques
-    (None: no filter); `trim` [s] is cut off at both ends after filtering, with `still` whatever is longer at which no joint
-    moves; gaps up to `bridge` [s] are closed by a spline.
+    (None: no filter); `trim` [s] is cut off at both ends after filtering, with `still` longer ends without motion
+    too; gaps up to `bridge` [s] are closed by a spline.
     """
 
     cutoff: float | None = 5.0
@@ -87,7 +87,7 @@ class Processing:
     still: bool = False
 
     def __post_init__(self) -> None:
-        """Refuses what cannot be filtered."""
+        """Refuses impossible settings."""
         low, high = CUTOFFS
         if self.cutoff is not None and not low <= self.cutoff <= high:  # NaN too
             raise InputError(
@@ -118,8 +118,8 @@ class Processing:
 class Samples:
     """Equally spaced samples of one recording, or of a part of it without gaps.
 
-    time (samples,) [s]; q, dq, ddq, tau (samples, joints), filtered, with the ends that `trimmed` cuts off; `notes` say what
-    was done to them.
+    time (samples,) [s]; q, dq, ddq, tau (samples, joints), filtered, with the ends that `trimmed` cuts off; `notes` describe
+    the processing.
     """
 
     name: str
@@ -135,21 +135,21 @@ class Samples:
     unread: bool = False
     """Whether the recording has no torques; `tau` is zero then."""
     noise: tuple[FloatArray, FloatArray | None] | None = None
-    """Deviations (n,) of the white noise of the positions and rates as recorded [rad or m, rad/s or m/s], by what the filter
-    took away; None without a filter, or where the log has no rates."""
+    """Standard deviations (n,) of the white noise of recorded positions and rates [rad or m, rad/s or m/s], from what the
+    filter removed; None without a filter, or rates None without recorded rates."""
     recording: str = ""
-    """The name of what this is a part of."""
+    """Name of the recording."""
     sound: bool = True
-    """Whether the motion of the recording was found in order."""
+    """Whether the motion of the recording is sound."""
 
     ends: tuple[int, int] = (0, 0)
-    """Samples at the start and at the end that are still, where these are cut."""
+    """Number of samples without motion at the start and at the end, if these are cut."""
     derived: tuple[str, ...] = ()
     """Joints without an encoder, whose motion follows from closed loops."""
     turn: FloatArray | None = None
-    """Quaternions wxyz (samples, 4) of a floating base, of which q has the sum of the turns."""
+    """Quaternions wxyz (samples, 4) of a floating base; q has its accumulated rotation."""
     read: tuple[FloatArray, FloatArray, FloatArray] | None = None
-    """q, dq and ddq before they were moved to what closed loops of the description's lengths allow."""
+    """q, dq and ddq before their projection onto the closed loops of the description."""
 
     def __len__(self) -> int:
         return len(range(len(self.time))[self._kept])
@@ -165,11 +165,11 @@ class Samples:
         return slice(first, len(self.time) - last)
 
     def smooth(self, values: FloatArray) -> FloatArray:
-        """The filter that the measured torques went through, along the first axis; then trimmed."""
+        """Filters like the measured torques, along the first axis, and trims."""
         return _filtered(values, self.rate, self.processing)[self._kept]
 
     def disturbed(self, rng: np.random.Generator) -> Samples:
-        """The same motion with as much noise added as it was recorded with, filtered alike."""
+        """The motion with added noise of the recorded size, filtered alike."""
         if self.noise is None:
             return self
         at, rate = self.noise
@@ -202,10 +202,10 @@ def filter_parts(
     name: str, log: Motion, processing: Processing, *, breaks: Sequence[int] = (), notes: Sequence[str] = (),
     sound: bool = True, whole: bool = True,
 ) -> list[Samples]:  # fmt: skip
-    """The parts of a log, filtered; parts too short for that are left out and said. Without torques `tau` is zero.
+    """The parts of a log, filtered; parts too short for that are left out, with a note. Without torques `tau` is zero.
 
-    A part ends at a gap, where time steps back, and before the samples `breaks`. `notes` go to the first part. A log is not
-    `whole` if samples without values were left out of it.
+    A part ends at a gap, at a step back of time, and before the samples `breaks`. `notes` go to the first part. `whole`: no
+    samples with missing values were left out.
     """
     said = f" Of the recording: {'; '.join(notes)}." if notes else ""
     if len(log.time) < 2:
@@ -261,8 +261,8 @@ def filter_parts(
 
 
 def _way_over(steps: FloatArray, breaks: Sequence[int], longest_step: float, fewest: int, whole: bool) -> str:
-    """The `--bridge` that makes a part long enough of a log cut by many short gaps, as stamps of arrival do, and, of a `whole`
-    one, the `--rate` of even steps that it may have been recorded at; or nothing."""
+    """Text on the `--bridge` that makes a part long enough if many short gaps (arrival stamps) split a log, and, for a `whole`
+    one, the `--rate` at which it may have been sampled; or empty."""
     cuts = np.sort(steps[(steps > longest_step) & (steps <= ADVISED)])
     if not len(cuts):
         return ""
@@ -345,18 +345,18 @@ def _samples(name: str, log: Motion, span: slice, rate: float, processing: Proce
 
 
 def _about(joints: Sequence[str]) -> list[int]:
-    """Columns of the turns of a floating base."""
+    """Columns of the accumulated rotation of a floating base."""
     return [list(joints).index(name.removeprefix("q_")) for name in PATH]
 
 
 def _continuous(turn: FloatArray) -> FloatArray:
-    """The same turns, every quaternion on the side of the one before."""
+    """Quaternions with continuous signs."""
     flips = np.where(np.sum(turn[1:] * turn[:-1], axis=1) < 0.0, -1.0, 1.0)
     return np.asarray(turn * np.concatenate([[1.0], np.cumprod(flips)])[:, None], dtype=np.float64)
 
 
 def _of_ends(name: str, ends: tuple[int, int] | None, count: int, rate: float) -> list[str]:
-    """A sentence on ends that are cut; a recording of which too little is left is refused."""
+    """A sentence on cut ends; refused if too little is left."""
     if ends is None:
         return ["no joint moves: its ends are kept"]
     left = count - sum(ends)
@@ -370,7 +370,7 @@ def _of_ends(name: str, ends: tuple[int, int] | None, count: int, rate: float) -
 
 
 def _noise(raw: FloatArray, smooth: FloatArray, rate: float, processing: Processing) -> FloatArray:
-    """Deviation (n,) of white noise whose part beyond the filter's band is what the filter took away."""
+    """Standard deviation (n,) of white noise, from the part that the filter removed."""
     impulse = np.zeros((len(raw), 1))
     impulse[len(raw) // 2] = 1.0
     share = float(((impulse - _filtered(impulse, rate, processing)) ** 2).sum())
@@ -390,11 +390,11 @@ def _filtered(values: FloatArray, rate: float, processing: Processing) -> FloatA
 
 @cache
 def _sections(order: int, cutoff: float, rate: float) -> FloatArray:
-    """Of the low-pass. Columns are filtered one by one; designing it takes longer than filtering a short one."""
+    """Cached second-order sections of the low-pass: its design takes longer than filtering a short column."""
     return np.asarray(butter(order, cutoff, fs=rate, output="sos"), dtype=np.float64)
 
 
 def names_of(paths: list[str | Path]) -> list[str]:
-    """Short names of files: their last part, with the folder where two would be the same."""
+    """Short names of files: their last part, with the folder if two would be the same."""
     short = [Path(path).name for path in paths]
     return [str(path) if short.count(name) > 1 else name for name, path in zip(short, paths, strict=True)]

@@ -1,4 +1,4 @@
-"""Rates of a recording held against the slope of its positions."""
+"""Compares rates of a recording with the slope of its positions."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ FINEST, MOST_WINDOWS = 25, 2000  # shifts to each side (up to a window's length)
 CLEARER, ROUNDING = (
     0.9,
     1e-6,
-)  # what is unlike with a lag, as part of what is without, for it to count; unlike by rounding
-MOST_CUTS = 12  # stretches that a message names
-FEWEST_WINDOWS = 8  # windows of a recording from which rates are compared
+)  # residual with a lag over that without, below which the lag counts; residual of rounding
+MOST_CUTS = 12  # spans named in a message
+FEWEST_WINDOWS = 8  # least windows of a recording for the comparison
 
 
 def _derive() -> str:
@@ -46,7 +46,7 @@ def _derive() -> str:
 
 @dataclass(frozen=True)
 class Rates:
-    """A joint's rates beside the slope of its positions: ratio and correlation [1], lag [s]; `speed` is the RMS slope
+    """A joint's rates compared with the slope of its positions: ratio and correlation [1], lag [s]; `speed` is the RMS slope
     [rad/s or m/s]."""
 
     ratio: float
@@ -56,7 +56,7 @@ class Rates:
 
 
 def usual_steps(r: Recording) -> npt.NDArray[np.bool_]:
-    """Which steps from sample to sample are of the usual length, within a part."""
+    """Mask of time steps of the usual length, within a part."""
     steps = np.diff(r.time)
     usual = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
     inner: npt.NDArray[np.bool_] = (steps > 0.0) & (steps <= GAP * usual)
@@ -72,7 +72,7 @@ def width_of(r: Recording) -> int:
 
 
 def rates_of(r: Recording) -> list[Rates | None]:
-    """For every joint; None where it has no rates, or does not move enough to tell."""
+    """Comparison for every joint; None without rates or enough motion."""
     width = width_of(r)
     if r.dq is None or len(r) < FEWEST_WINDOWS * width:
         return [None] * len(r.joints)
@@ -80,7 +80,7 @@ def rates_of(r: Recording) -> list[Rates | None]:
     whole = np.concatenate([[0], np.cumsum(~usual_steps(r) & (steps > 3.0 * GAP * np.median(steps)) | (steps <= 0.0))])
     for b in r.breaks:
         whole[b:] += 1
-    same = whole[width:] == whole[:-width]  # windows that no gap cuts
+    same = whole[width:] == whole[:-width]  # windows without a gap
     told = np.concatenate(
         [np.zeros((1, len(r.joints))), np.cumsum(0.5 * (r.dq[1:] + r.dq[:-1]) * steps[:, None], axis=0)]
     )
@@ -121,7 +121,7 @@ def _compared(
 
 
 def _finer(scores: Sequence[float], best: int) -> float:
-    """The shift of the largest score, between samples by a parabola."""
+    """The shift of the largest score, refined by a parabola."""
     width = (len(scores) - 1) // 2
     if not 0 < best < len(scores) - 1:
         return float(best - width)
@@ -131,7 +131,7 @@ def _finer(scores: Sequence[float], best: int) -> float:
 
 
 def compare_rates(r: Recording, rates: Sequence[Rates | None], wrong: Set[str] = frozenset()) -> list[Finding]:
-    """What is wrong about every joint's rates; of the joints `wrong` it is the positions."""
+    """Findings about every joint's rates; for the joints `wrong` the positions are at fault."""
     found: list[Finding] = []
     steps = np.diff(r.time)
     step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
@@ -169,7 +169,7 @@ def compare_rates(r: Recording, rates: Sequence[Rates | None], wrong: Set[str] =
 
 
 def _mend(name: str, ratio: float, wrong: bool) -> str:
-    """The rates from the positions, or the positions by the rates; both where either may be wrong."""
+    """The correction: of rates, of positions, or both if either may be wrong."""
     exact = next((own for own in NAMED_RATIOS if abs(ratio / own - 1.0) < CLOSE), ratio)
     scale = f"{arg.scale} q_{name}={exact:.6g}"
     if wrong:
@@ -179,7 +179,7 @@ def _mend(name: str, ratio: float, wrong: bool) -> str:
 
 
 def _frozen(r: Recording, k: int) -> list[Finding]:
-    """Where a position keeps its value to the last bit while the rates go on."""
+    """Spans in which a position keeps its value to the last bit while the rates show motion."""
     assert r.dq is not None
     still = np.concatenate([[False], (np.diff(r.q[:, k]) == 0.0) & usual_steps(r), [False]]).astype(np.int8)
     edges = np.flatnonzero(np.diff(still))

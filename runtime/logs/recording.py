@@ -23,17 +23,17 @@ from diffpbd.runtime.logs.torque import choose, looks_like_torque
 
 __all__ = ["Reading", "Recording", "joints_in", "read_recording"]
 
-NPZ = b"PK"  # how such files begin
+NPZ = b"PK"  # first bytes of such files
 DERIVED = ("q", "dq", "ddq")
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are read.
+    """Settings for reading files.
 
-    `rate` [Hz] of those without a time column, `columns` to rename (the file's name → the name here), `torque` the signal
-    that is the joint torque, `topic` of a bag. `mending` says what to put right, `accept` which kinds of grave findings are
-    gone on with. `passive` joints have no motor, and a table need not have torques of them.
+    `rate` [Hz] of files without a time column, `columns` to rename (the file's name → the name here), `torque`: signal of
+    the joint torque, `topic` of a bag, `mending`: corrections, `accept`: kinds of grave findings to accept. `passive` joints
+    have no motor and may lack torques in a table.
     """
 
     rate: float | None = None
@@ -48,7 +48,7 @@ class Reading:
 @dataclass(frozen=True)
 class Recording:
     """Samples in the order in which they were recorded: time (samples,) [s], q [rad or m], dq, ddq, tau [N·m or N]
-    (samples, joints), all finite, or None where the file has none.
+    (samples, joints), all finite, or None if the file has none.
 
     Parts begin at the samples `breaks`; within a part time increases. `notes` say what was left out and why.
     """
@@ -63,11 +63,11 @@ class Recording:
     breaks: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     sound: bool = True
-    """Whether its motion was found in order."""
+    """Whether its motion is sound."""
     whole: bool = True
-    """Whether no sample was left out because a value of it was missing."""
+    """Whether no sample was left out for a missing value."""
     turn: FloatArray | None = None
-    """Quaternions wxyz (samples, 4) of a floating base, of which q has the sum of the turns."""
+    """Quaternions wxyz (samples, 4) of a floating base; q has its accumulated rotation."""
 
     def __len__(self) -> int:
         return len(self.time)
@@ -91,7 +91,7 @@ class Recording:
 
 
 def joints_in(path: str | Path, reading: Reading) -> tuple[str, ...]:
-    """All joints that a file has positions of."""
+    """All joints with positions in a file."""
     if is_messages(path):
         from diffpbd.runtime.logs.messages import joints_of
 
@@ -165,7 +165,7 @@ def _from_table(path: str | Path, joints: Sequence[str], reading: Reading) -> Re
 
 
 def _expect_one_clock(r: Recording) -> None:
-    """Refuse rows of which some have the torques and others the rest."""
+    """Refuse tables whose torques are in other rows than the rest."""
     if r.tau is None:
         return
     read, moved = (np.isfinite(values).all(axis=1) for values in (r.tau, r.q))
@@ -184,7 +184,7 @@ def _without(all_of_them: bool) -> str:
 
 
 def _signals(table: Table, joints: Sequence[str]) -> list[str]:
-    """Fields that there is a column `<field>_<joint>` of for every joint, or for a single one a column `<field>`."""
+    """Fields with a column `<field>_<joint>` for every joint, or `<field>` for a single joint."""
     found = []
     for name in table.header:
         field_ = name.removesuffix(f"_{joints[0]}")
@@ -202,7 +202,7 @@ def _column(table: Table, signal: str, joint: str, joints: int) -> str:
 
 
 def _cleaned(r: Recording) -> Recording:
-    """Without the samples that cannot be used."""
+    """The recording without unusable samples."""
     blocks = {name: values for name in ("q", "dq", "ddq", "tau") if (values := getattr(r, name)) is not None}
     notes = list(r.notes)
     for name, values in blocks.items():

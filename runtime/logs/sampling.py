@@ -1,4 +1,4 @@
-"""Whether a recording has samples enough for its motion: accelerations are differences of its rates."""
+"""Checks whether the sampling rate suffices for a motion: accelerations are differences of rates."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from diffpbd.runtime.logs.thresholds import MOVING
 __all__ = ["COARSE", "compare_sampling", "highest", "kept"]
 
 COARSE = 0.2
-"""[1] Frequency of the motion over that of the samples, from which these are too few: a central difference is then 0.76 of the
-slope. Baxter's and Panda's recordings stay below 0.05."""
+"""[1] Ratio of the motion's frequency to the sampling rate above which it is undersampled: a central difference is then 0.76 of
+the slope. Baxter's and Panda's recordings stay below 0.05."""
 MOST = 0.95
 """[1] Part of the motion's power that lies below its highest frequency."""
 CLEAR = 4.0
-"""[1] Power of a line over the median of all, above which it is no noise."""
+"""[1] Power of a spectral line over the median above which it is not noise."""
 FEWEST = 32
-"""[1] Samples from which a spectrum says something."""
+"""[1] Least samples for a spectrum."""
 
 
 def highest(dq: FloatArray, rate: float) -> FloatArray:
@@ -38,7 +38,7 @@ def highest(dq: FloatArray, rate: float) -> FloatArray:
 
 
 def kept(frequency: float, rate: float) -> float:
-    """What a central difference of samples makes of a slope at a frequency [Hz], as part of it."""
+    """Ratio of a central difference to the slope at a frequency [Hz]."""
     return float(np.sinc(2.0 * frequency / rate))
 
 

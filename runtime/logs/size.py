@@ -1,4 +1,4 @@
-"""How large a log may be that is read at once, said before it is read and not by the operating system."""
+"""Limits the size of a log before it is read into memory."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ LARGEST: Final = 1 << 30
 """[bytes] Of a table: seven hours of seven joints at 100 Hz, with rates and torques. A CSV takes six times as much memory."""
 
 
-def expect_size(path: str | Path, size: int, largest: int = LARGEST) -> None:
+def expect_size(path: str | Path, size: int) -> None:
     """Refuse a table of more bytes than are read at once."""
-    if size > largest:
+    if size > LARGEST:
         raise InputError(
-            f"{path} holds {size / (1 << 30):.3g} GiB; a table of at most {largest / (1 << 30):.3g} GiB is read at once. "
+            f"{path} holds {size / (1 << 30):.3g} GiB; a table of at most {LARGEST / (1 << 30):.3g} GiB is read at once. "
             "Give it in pieces (several LOGs are one fit), keep the columns and the span that matter, or every second sample."
         )

@@ -1,4 +1,4 @@
-"""Ends of a recording at which no joint moves yet, or any more: they tell where the arm was held, not its dynamics."""
+"""Finds the ends of a recording without motion, which contain no information on dynamics."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from diffpbd.runtime.base.arrays import FloatArray
 __all__ = ["still_ends"]
 
 SLOW = 0.02
-"""[1] Part of its fastest rate above which a joint moves: above an encoder's noise after the filter, below any creeping."""
+"""[1] A joint moves above this part of its fastest rate: above filtered encoder noise, below slow motion."""
 RANGE = 2e-3
 """[rad or m] A joint whose range is below this never moves: five quanta of a 14-bit encoder."""
 HELD = 0.1
-"""[s] How long a joint has to move to be no spike."""
+"""[s] Least duration of motion, longer than a spike."""
 
 
 def still_ends(q: FloatArray, dq: FloatArray, rate: float) -> tuple[int, int] | None:
-    """Samples at the start and at the end of positions and rates (samples, n) at which no joint moves; None where none does
-    at all. `rate` [Hz]."""
+    """Samples at the start and at the end of positions and rates (samples, n) at which no joint moves; None if none ever
+    moves. `rate` [Hz]."""
     travelling = np.ptp(q, axis=0) > RANGE
     moving = ((np.abs(dq) > SLOW * np.abs(dq).max(axis=0)) & travelling).any(axis=1)
     long = max(1, round(HELD * rate))

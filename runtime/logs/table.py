@@ -1,4 +1,4 @@
-"""Named columns of a log, whatever the file's format: which joints it has, its values, its time."""
+"""Named columns of a log in any format: joints, values, time."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from diffpbd.runtime.logs.mending import expect_seconds
 __all__ = ["PATH", "RATES", "TIME_NAMES", "TURN", "Table", "as_recorded", "expect_columns"]
 
 ROUNDED = 0.6
-"""[1] The same as part of the step that stamps are rounded to."""
+"""[1] Tolerance `OFF` relative to the step to which stamps are rounded."""
 OFF = 0.06
-"""[s] From even steps to stamps that --rate replaces: stamps rounded to 0.1 s are 0.05 s off."""
+"""[s] Largest difference of stamps from the equal steps of --rate: stamps rounded to 0.1 s are 0.05 s off."""
 TIME_NAMES = ("time", "t")
 MOST = 1e12
 """[rad, m, N…] Largest magnitude that a log may hold; anything beyond is a fault of the recording."""
 MOST_TIME = 1e19
-"""[1] The same of a time in any unit: nanoseconds since 1970 are 1.8e18."""
+"""[1] Largest time in any unit: nanoseconds since 1970 are 1.8e18."""
 TURN = tuple(f"q_base_q{part}" for part in "wxyz")
 """The quaternion of a floating base."""
 PATH = tuple(f"q_base_turn_{axis}" for axis in "xyz")
-"""Columns that are made of it: the sum of its turns [rad], world axes."""
+"""Columns computed from it: accumulated rotation [rad], world axes."""
 LENGTH = 1e-2
-"""[1] How far the length of a recorded quaternion may be off 1."""
+"""[1] Tolerance of the length of a recorded quaternion."""
 MOST_COLUMNS = 10_000
-"""[1] Of a table: 2500 joints with rates, accelerations and torques. A file with more is on its side."""
-RATES = (1e-3, 1e6)  # Hz: sampling rates that are believed
+"""[1] Most columns of a table: 2500 joints with rates, accelerations and torques. A file with more is transposed."""
+RATES = (1e-3, 1e6)  # Hz: plausible sampling rates
 
 
 def as_recorded(joints: Sequence[str]) -> list[str]:
-    """Joints as the q columns of a log name them: the turn of a floating base by its quaternion."""
+    """Names of the q columns of joints in a log: a floating base's rotation is a quaternion."""
     turns = [name.removeprefix("q_") for name in PATH]
     found = [name for name in joints if name not in turns]
     if len(found) < len(joints):
@@ -58,8 +58,8 @@ def expect_columns(path: str | Path, count: int) -> None:
 
 
 def even_stamps(path: str | Path, stamps: FloatArray, even: FloatArray) -> FloatArray:
-    """Times [s] at even steps in place of stamps that are rounded or of arrival; refused where the stamps tell another rate, or
-    a hole."""
+    """Equally spaced times [s] instead of rounded or arrival stamps; refused if the stamps show another rate, or
+    a gap."""
     there = np.isfinite(stamps)
     off = stamps[there] - even[there]
     middle = 0.5 * (float(off.max()) + float(off.min())) if there.any() else 0.0
@@ -96,7 +96,7 @@ class Table(ABC):
 
     @abstractmethod
     def cells(self, name: str, *, gaps: bool) -> FloatArray:
-        """Numbers (samples,) of a column; what is missing is NaN, and refused unless `gaps` are allowed."""
+        """Numbers (samples,) of a column; missing ones are NaN, or refused unless `gaps` are allowed."""
 
     @abstractmethod
     def shown(self, name: str, sample: int) -> str:
@@ -114,7 +114,7 @@ class Table(ABC):
 
     @property
     def turns(self) -> bool:
-        """Whether there is the quaternion of a floating base; a part of one is refused."""
+        """Whether there is the quaternion of a floating base; an incomplete one is refused."""
         missing = [name for name in TURN if name not in self.header]
         if missing and len(missing) < len(TURN):
             raise InputError(
@@ -124,7 +124,7 @@ class Table(ABC):
         return not missing and not any(name in self.header for name in PATH)
 
     def turn(self, *, gaps: bool = False) -> FloatArray | None:
-        """Its unit quaternions wxyz (samples, 4), None without; with `gaps` NaN where one lacks a number."""
+        """Its unit quaternions wxyz (samples, 4), or None; with `gaps` NaN for incomplete ones."""
         if not self.turns:
             return None
         turn = np.column_stack([self._numbers(name, gaps=gaps) for name in TURN])
@@ -139,7 +139,7 @@ class Table(ABC):
         return np.asarray(turn / size[:, None], dtype=np.float64)
 
     def require_same(self, quantity: str, joints: Sequence[str], *, optional: bool) -> None:
-        """Refuse a quantity that is there for some of the joints only."""
+        """Refuse a quantity that only some of the joints have."""
         have = self.joints(quantity)
         missing = [f"{quantity}_{joint}" for joint in joints if joint not in have]
         extra = [f"{quantity}_{joint}" for joint in have if joint not in joints]
@@ -151,19 +151,19 @@ class Table(ABC):
             )
 
     def strangers(self, joints: Sequence[str]) -> tuple[str, ...]:
-        """Columns named like a quantity of a joint that has no positions, such as `tau_des1`: left alone."""
+        """Columns named like a quantity of a joint that has no positions, such as `tau_des1`: ignored."""
         named = {f"{quantity}_{joint}" for quantity in ("dq", "ddq", "tau") for joint in self.joints(quantity)}
         own = {f"{quantity}_{joint}" for quantity in ("dq", "ddq", "tau") for joint in joints}
         return tuple(name for name in self.header if name in named - own)
 
     def values(self, quantity: str, joints: Sequence[str], *, gaps: bool = False) -> FloatArray | None:
-        """(samples, joints), or None where the file lacks the quantity."""
+        """(samples, joints), or None if the file lacks the quantity."""
         if not joints or not self.joints(quantity):
             return None
         return np.column_stack([self.column(f"{quantity}_{joint}", gaps=gaps) for joint in joints])
 
     def column(self, name: str, *, gaps: bool = False) -> FloatArray:
-        """(samples,) finite numbers; with `gaps` NaN where the file has none."""
+        """(samples,) finite numbers; with `gaps` NaN for missing ones."""
         turn = self.turn(gaps=gaps) if name in PATH else None
         if turn is None:
             return self._numbers(name, gaps=gaps)
@@ -186,7 +186,7 @@ class Table(ABC):
         return values
 
     def time(self, rate: float | None, *, seconds: bool = True) -> FloatArray:
-        """Times, increasing, from the file or from the rate [Hz]; in `seconds`, or in a unit that is mended later."""
+        """Times, increasing, from the file or from the rate [Hz]; in `seconds`, or in a unit that is corrected later."""
         time = self.stamps(rate)
         if seconds:
             expect_seconds(self.path, time)
@@ -205,7 +205,7 @@ class Table(ABC):
         return any(name in self.header for name in TIME_NAMES)
 
     def stamps(self, rate: float | None, *, gaps: bool = False) -> FloatArray:
-        """Times in the file's order and unit, or [s] at even steps by the rate [Hz], from its first stamp on if it has any."""
+        """Times in the file's order and unit, or [s] at equal steps by the rate [Hz], from its first stamp if it has one."""
         names = [name for name in TIME_NAMES if name in self.header]
         if rate is not None:
             if not RATES[0] <= rate <= RATES[1]:  # NaN too
@@ -221,7 +221,7 @@ class Table(ABC):
         return self.column(names[0], gaps=gaps)
 
     def _clock(self, gaps: bool) -> str:
-        """Words on a column of another name that may be the time: it increases all along, and does not count rows."""
+        """Words on a column that may be the time: it increases and is not a row number."""
         known = [f"{quantity}_" for quantity in ("q", "dq", "ddq", "tau")]
         for name in self.header:
             if any(name.startswith(prefix) for prefix in known):

@@ -1,4 +1,4 @@
-"""The text of a table: unpacked and decoded, or a sentence on what the file is instead."""
+"""The unpacked and decoded text of a table, or a sentence on the file's real format."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ OTHERS: Final = {
     b"\xfd7zXZ": ("packed by xz", "unpack it"),
     b"(\xb5/\xfd": ("packed by zstd", "unpack it"),
 }
-"""Formats that are not read, by how files begin, and what to do."""
+"""Unsupported formats by their first bytes, and what to do."""
 UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-LOOKED_AT: Final = 1 << 16  # bytes by which a text is told from other data
+LOOKED_AT: Final = 1 << 16  # bytes examined to recognise text
 TEXT: Final = frozenset({9, 10, 12, 13, *range(32, 127), *range(160, 256)})
-"""Bytes of a text in Latin-1."""
+"""Bytes that occur in Latin-1 text."""
 
 
 def text_of(path: str | Path) -> tuple[str, list[str]]:

@@ -1,4 +1,4 @@
-"""Which signal of a recording is the joint torque: asked where several could be, never guessed."""
+"""Chooses the joint torque signal of a recording: never guessed if there are several."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def looks_like_torque(field: str) -> bool:
 
 
 def choose(where: str, candidates: Sequence[str], wanted: str | None) -> str | None:
-    """The signal to take: the wanted one, `tau`, or the only one; None if there is none.
+    """The signal: the wanted one, `tau`, or the only one; None if there is none.
 
     Several candidates without a choice are refused with a line on each.
     """

@@ -1,4 +1,4 @@
-"""A torque whose clock is another than the motion's: it comes later and later after the motion, or earlier and earlier."""
+"""Detects a torque with another clock than the motion: its delay grows or shrinks over the recording."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from diffpbd.runtime.base.arrays import FloatArray
 __all__ = ["Clock", "clock_of"]
 
 FARTHEST: Final = 0.4
-"""[s] Shifts at the end of a recording that are tried, against those in its middle."""
+"""[s] Largest tried shift at the end of a recording relative to its middle."""
 STEPS: Final = 41
-"""[1] How many of them: shifts 20 ms apart are in the same swing of an arm."""
+"""[1] Number of tried shifts: 20 ms are within the same swing of an arm."""
 EDGES: Final = 0.1
-"""[1] Part of a recording at each end whose torques may come from beyond it, at most."""
+"""[1] Largest part of a recording at each end whose shifted torques may lie outside."""
 
 
 @dataclass(frozen=True)
 class Clock:
-    """`factor` [1]: seconds that the torque's clock counts for each second; `first`, `last` [s]: by how much it comes after
-    the motion at the start and at the end; `left` [1]: what is unexplained then."""
+    """`factor` [1]: seconds of the torque's clock per second; `first`, `last` [s]: its delay after the motion
+    at the start and at the end; `left` [1]: unexplained part then."""
 
     factor: float
     first: float
@@ -36,8 +36,8 @@ class Clock:
 def clock_of(
     time: FloatArray, torque: FloatArray, middle: float, left: Callable[[FloatArray, npt.NDArray[np.intp]], float]
 ) -> Clock:
-    """That which explains a torque (samples,) best, from a shift in the `middle` [s]; `left` says what some torques at these
-    samples leave unexplained."""
+    """The clock that explains a torque (samples,) best, from a shift in the `middle` [s]; `left` gives the unexplained part of
+    torques at these samples."""
     half = 0.5 * float(time[-1] - time[0])
     rows = np.flatnonzero(np.abs(time - time[0] - half) <= max(half - FARTHEST - abs(middle), (1.0 - EDGES) * half))
     about = (time[rows] - time[0]) / half - 1.0

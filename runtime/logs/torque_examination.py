@@ -1,8 +1,8 @@
-"""Measured torques held against the robot's description: signs, exchanged joints, units, a shift in time.
+"""Checks measured torques against the robot's description: signs, exchanged joints, units, time shift.
 
 What a sensor reads is, joint by joint, a gain times the rigid body's torque, Coulomb and viscous friction, a spring where the
-recipe lists one, and an offset; gain, friction and stiffness are at least zero. That much of a torque is found by least squares
-with these bounds, and what it leaves unexplained says which way round the torque is.
+recipe lists one, and an offset; gain, friction and stiffness are at least zero. This model is fitted by bounded least
+squares, and its residual decides between the hypotheses.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ FEWEST, MOST = 50, 1500  # samples of a recording: of fewer no torque is judged,
 SLIP = 0.02  # rad/s or m/s over which Coulomb friction turns its sign
 FARTHEST, FINEST = 0.3, 0.01  # s: shifts in time that are tried
 EDGE = 0.03  # part of a recording at each end, where its filter settles
-CLOCKED = 0.6  # what a clock of the torque's own leaves unexplained, as part of what a shift leaves
+CLOCKED = 0.6  # residual with a torque's own clock over that with a shift
 LONG_ENOUGH, HOLE = 5.0, 0.1  # s: a recording whose torque may have a clock, and steps between its samples
 UNLIKELY_DROP = 0.85  # what is left unexplained at the best shift, as part of what is left without
 ALIKE_GAINS = 1.05  # [1] largest over smallest gain of joints that one unit tells
 UNITS = {1e3: "N·mm", 100.0: "N·cm", 10.197: "kgf·cm", 8.8507: "lbf·in", 141.61: "ozf·in", 0.73756: "lbf·ft"}
-LEAST = 1e-3  # N·m or N; a torque that varies less says nothing
+LEAST = 1e-3  # N·m or N; least variation of a checked torque
 
 
 @dataclass(frozen=True)
 class Explained:
-    """`left` [1]: RMS of a torque about its mean that the model does not explain, as part of the RMS; `gain` [1] of the rigid
-    body's torque; `share` [1]: what that makes of the torque's deviation."""
+    """`left` [1]: unexplained RMS of a torque about its mean, relative to its RMS; `gain` [1] of the rigid-body torque;
+    `share` [1]: its part of the torque's deviation."""
 
     left: float
     gain: float
@@ -63,7 +63,7 @@ class _Signals:
 
 
 def explained(tau: FloatArray, u: FloatArray, dq: FloatArray, spring: FloatArray | None) -> Explained:
-    """A torque (samples,) by a rigid body's, by friction at these rates, and by a spring's way where there is one."""
+    """Fits a torque (samples,) by a rigid body's, friction at these rates, and a spring's deflection if there is one."""
     y = tau - tau.mean()
     size = float(np.linalg.norm(y))
     if size == 0.0:
@@ -77,7 +77,7 @@ def explained(tau: FloatArray, u: FloatArray, dq: FloatArray, spring: FloatArray
 
 
 def examine_torques(robot: Robot, parts: Sequence[Samples]) -> list[Finding]:
-    """What is wrong about the torques of one recording, given as its filtered parts."""
+    """Findings about the torques of one recording, given as its filtered parts."""
     parts = [part for part in parts if not part.unread]
     if not parts:
         return []
@@ -117,7 +117,7 @@ def examine_torques(robot: Robot, parts: Sequence[Samples]) -> list[Finding]:
 
 
 def _of_one_unit(robot: Robot, findings: list[Finding], gains: Mapping[str, float]) -> list[Finding]:
-    """Where all joints whose gain is off are off by the same factor, that is the unit of all torques."""
+    """If all wrong gains are wrong by the same factor, it is the unit of all torques."""
     off = [finding.joint for finding in findings if finding.kind == "gain"]
     told = [gains[joint] for joint in off]
     if len(off) < 2:
@@ -156,13 +156,13 @@ def _signals(robot: Robot, parts: Sequence[Samples]) -> _Signals:
 
 
 def _alike(clocks: Mapping[str, Clock], joints: int) -> bool:
-    """Whether all of so many joints have the same clock."""
+    """Whether all `joints` joints have the same clock."""
     slopes = [clock.factor - 1.0 for clock in clocks.values()]
     return 1 < len(slopes) == joints and np.ptp(slopes) < (ALIKE_GAINS - 1.0) * abs(np.mean(slopes))
 
 
 def _of_clocks(clocks: Mapping[str, Clock], alike: bool) -> Iterator[Finding]:
-    """Of torques with a clock of their own, by joint; a single finding where it is `alike` that of all."""
+    """Findings of torques with their own clock, by joint; a single one if all are `alike`."""
     for joint, clock in [("", next(iter(clocks.values())))] if alike else clocks.items():
         first, last = (
             f"{1e3 * abs(own):.0f} ms {'after' if own > 0.0 else 'before'}" for own in (clock.first, clock.last)
@@ -209,7 +209,7 @@ def _of_joint(
 
 
 def _clock(s: _Signals, k: int, middle: float) -> Clock | None:
-    """The torque's clock, of a recording without holes."""
+    """The torque's clock, for a recording without gaps."""
     if np.diff(s.time).max() > HOLE or not LONG_ENOUGH < s.time[-1] - s.time[0]:
         return None
 
@@ -220,7 +220,7 @@ def _clock(s: _Signals, k: int, middle: float) -> Clock | None:
 
 
 def _shift(s: _Signals, k: int) -> tuple[float, float]:
-    """By how much the torque comes after the motion [s], and what is left unexplained then."""
+    """Delay of the torque after the motion [s], and the unexplained part then."""
     stride = max(1, round(FINEST / s.step))
     most = min(int(FARTHEST / s.step), len(s.tau) // 4)
     best = (0.0, 1.0)

@@ -1,4 +1,4 @@
-"""What the loop asks of an arm: a second arm is a folder under `arms/` with one class that answers this."""
+"""Interface of an arm: another arm is a folder under `arms/` with one class that implements it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from diffpbd.runtime.model.limits import Limits
 __all__ = ["DISABLED", "OWN_TIMEOUT", "Arm", "Clock", "Fault", "SystemClock"]
 
 DISABLED = "the robot is disabled"
-"""How the answer of `Arm.unable` begins where `Arm.request_enable` would help."""
+"""Begin of the answer of `Arm.unable` if `Arm.request_enable` would help."""
 OWN_TIMEOUT = "nothing more was sent after {}: the robot's own timeout makes it hold"
-"""What became of an arm that was handed back, where the robot knows a timeout; {} is what came before."""
+"""How an arm with a command timeout was handed back; {}: what came before."""
 
 
 class Clock(Protocol):
@@ -45,17 +45,17 @@ class SystemClock:
 
 @dataclass(frozen=True)
 class Fault:
-    """Why a run cannot go on, in words and by kind."""
+    """Why a run cannot continue, in words and by kind."""
 
     reason: Reason
     text: str
 
 
 class Arm(Protocol):
-    """An arm behind some link. Nothing is sent but by `transmit`, `suppress` and the requests named here.
+    """An arm behind some link. Only `transmit`, `suppress` and the requests below send anything.
 
-    `joints` and `limits` are in the order of the generated robot; a state older than `stale_after` [s] is none;
-    `handed_back` says what becomes of an arm that gets a short `set_timeout`, {} for what came before.
+    `joints` and `limits` are in the order of the generated robot; a state older than `stale_after` [s] is
+    ignored; `handed_back` describes how an arm is handed back by a short `set_timeout`, {} for what came before.
     """
 
     handed_back: str
@@ -67,7 +67,7 @@ class Arm(Protocol):
 
     @property
     def state(self) -> LimbState | None:
-        """The newest state that names every joint; its numbers may be anything."""
+        """The newest state that names every joint; its numbers are not checked."""
 
     @property
     def rejected(self) -> Counter[str]:
@@ -78,13 +78,13 @@ class Arm(Protocol):
         """Commands that a newer one replaced because the link was full."""
 
     def open(self, rate: float) -> None:
-        """Begin to watch the link, and ask for states at `rate` [Hz]; nothing that the motors obey."""
+        """Connect and request states at `rate` [Hz]; no motor command."""
 
     def close(self) -> None:
-        """End what `open` began; never blocks for long."""
+        """Disconnect; never blocks for long."""
 
     def missing(self, *, suppressing: bool) -> str:
-        """What of the link is not there yet, in words; `suppressing`: gravity will be the model's."""
+        """Which connections are still missing, in words; `suppressing`: the model will compensate gravity."""
 
     def fault(self) -> Fault | None:
         """What is wrong with the link."""
@@ -93,10 +93,10 @@ class Arm(Protocol):
         """Other programs that command this arm."""
 
     def forget_trouble(self) -> None:
-        """From now on `trouble` counts what is noted anew."""
+        """Forget past faults that `trouble` reports."""
 
     def trouble(self) -> str:
-        """What speaks against moving, however short it was, or empty."""
+        """A present fault, or one since `forget_trouble`, however short, or empty."""
 
     def unable(self) -> str:
         """Why the robot cannot obey right now (stopped, disabled, unknown), or empty."""
@@ -105,10 +105,10 @@ class Arm(Protocol):
         """Ask a disabled robot to switch its motors on."""
 
     def set_timeout(self, seconds: float | None = None) -> None:
-        """After how long without a command [s] the robot holds by itself; None: the robot's own default."""
+        """Time without a command [s] after which the robot holds by itself; None: its default."""
 
     def transmit(self, mode: Mode, values: FloatArray) -> None:
-        """Hand a command to the link; the gate has passed it."""
+        """Send a command that the gate has passed."""
 
     def suppress(self) -> None:
-        """One message of the stream that keeps the robot's own gravity compensation off."""
+        """Send one message of the stream that suppresses the robot's own gravity compensation."""

@@ -1,4 +1,4 @@
-"""What an arm carried beside the model at the end of a run, in words: a load that nobody told shows in no single tick."""
+"""Detects a payload missing in the model at the end of a run, which no single tick shows, and describes it in words."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ __all__ = ["Beside"]
 WINDOW = 2.0
 """s over which unexplained torque is averaged."""
 EVERY = 0.02
-"""s between two states that are looked at."""
+"""s between two evaluated states."""
 LEAST_SPAN = 1.0
-"""s that it has to last: an arm that sinks to its stop may be there in less than the window."""
+"""s; least duration: an arm that sinks to its stop may arrive in less than the window."""
 PLACES = 10
-"""Poses of the window at which a load is weighed."""
+"""Poses of the window at which a load is fitted."""
 SLOW = 1.0
-"""rad/s of every joint, below which what a model lacks of the motion is little beside a load."""
+"""rad/s; below it in every joint, model errors of the motion are small compared with a load."""
 LEAST = 0.015
-"""Of a joint's effort limit: of friction's size, which is no load's by its pattern."""
+"""Share of a joint's effort limit: the size of friction, which does not have a load's pattern."""
 LIGHTEST = 0.3
-"""kg that are said."""
+"""kg; smallest reported load."""
 ALIKE = 0.8
-"""Share of the unexplained torques, as parts of the effort limits and squared, that a load at the tip explains."""
+"""Least share of the squared unexplained torques (over the effort limits) that a load at the tip must explain."""
 
 
 class Beside:
-    """Fed with every state; `words` says what the last seconds show, or is empty."""
+    """Takes every state; `words` describes the load of the last seconds, or is empty."""
 
     def __init__(self, joints: tuple[str, ...], effort: FloatArray) -> None:
         """`effort` [N·m] are the limits."""
         self.load: Callable[[FloatArray], FloatArray] | None = None
-        """Torque [N·m] that holds a kilogram at the tip, by the pose [rad]; None: nobody knows."""
+        """Torque [N·m] that holds a kilogram at the tip in a pose [rad]; None: unknown."""
         self._joints, self._effort = joints, effort
         self.start()
 
     def start(self) -> None:
-        """Forget the past."""
+        """Reset."""
         self._past: deque[tuple[float, list[float], FloatArray, FloatArray | None]] = deque()
 
     def add(
         self, stamp: float, q: list[float], dq: list[float], external: FloatArray, reference: FloatArray | None
     ) -> None:
-        """A state [s, rad, rad/s], the torque on the joints that the model does not explain [N·m], and where the law leads."""
+        """A state [s, rad, rad/s], the unexplained joint torque [N·m], and the law's reference."""
         if any(abs(rate) > SLOW for rate in dq):
             self._past.clear()
         if self._past and stamp - self._past[-1][0] < EVERY:
@@ -61,7 +61,7 @@ class Beside:
         span = self._past[-1][0] - self._past[0][0] if self._past else 0.0
         if span < LEAST_SPAN:
             return ""
-        held = -np.mean([external for _, _, external, _ in self._past], axis=0)  # what holds it
+        held = -np.mean([external for _, _, external, _ in self._past], axis=0)  # the holding torque
         large = np.flatnonzero(np.abs(held) > LEAST * self._effort)
         if not len(large) or self.load is None:
             return ""

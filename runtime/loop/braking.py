@@ -1,8 +1,8 @@
-"""The torque of a stop: what decelerations within every joint's room take by the model, and no more.
+"""The torque of a stop: the model's torque for decelerations within every joint's remaining range.
 
-Friction that opposes the motion is left to brake. Balanced by a torque of ours it would be late by a message or two, and
-a wrist of 3e-4 kg·m² turns over meanwhile. But inertia couples the joints: one that its friction slows throws others, and
-that is balanced. What drives the arm, a load or a spring that the model does not know, is countered.
+Friction that opposes the motion is not compensated: that would be late by a message or two, and a wrist of 3e-4 kg·m²
+reverses meanwhile. But inertia couples the joints: a joint slowed by friction accelerates others, which is compensated. So
+are torques that drive the arm, from a load or spring that the model does not have.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ __all__ = ["Brake", "nearest"]
 BRAKE_TIME = 0.05
 """s; time constant of the braking near rest: five messages at 100 Hz, so that a message's delay does not shake it."""
 BRAKE_GAIN = 0.1
-"""Of effort limit over speed limit [N·m·s/rad]; the damping that brakes where no model says how heavy a joint is."""
+"""Of effort limit over speed limit [N·m·s/rad]; braking damping without a model of the inertia."""
 BRAKE_SHARE = 0.5
-"""Of the effort limit; what decelerations may take. A stretched Baxter takes 18 N·m of 50 for those of BRAKING."""
+"""Of the effort limit; largest torque for decelerations. A stretched Baxter takes 18 N·m of 50 for those of BRAKING."""
 YIELD_SHARE = 0.7
-"""Of the effort limit; what the damping of an arm that gives way may take: the arm stays slow under 35 N·m at the shoulder."""
+"""Of the effort limit; largest damping torque of a yielding arm, which stays slow under 35 N·m at the shoulder."""
 SLOW = 0.05
-"""rad/s; a slower joint is not slowed by all of its friction any more."""
+"""rad/s; below it a joint's friction is not fully developed."""
 RESTING, LIGHT = 0.03, 50.0
-"""Of the effort limit, and rad/s²: unexplained torque of a joint at rest that is left to its friction where it would turn it
-faster. Countered when a hand had let go, 0.2 N·m threw a wrist of 3e-4 kg·m² to 0.4 rad/s; heavier joints are thrown by
-what slows the others, and a load that moves the joint is countered in full."""
+"""Of the effort limit, and rad/s²: smaller unexplained torque on a resting joint is left to its friction if it would
+accelerate the joint more than that. Compensated after a hand had let go, 0.2 N·m threw a wrist of 3e-4 kg·m² to 0.4 rad/s;
+heavier joints need the compensation, and a load that moves the joint is compensated in full."""
 SWEEPS, CLOSE = 30, 1e-3
-"""Over all joints at the most, and N·m that the last one may change, of `nearest`."""
+"""Limits of `nearest`: sweeps over all joints, and convergence tolerance [N·m]."""
 
 
 class Brake:
-    """The law of a stop; `motion` says what motion takes, None where no model does."""
+    """The law of a stop; `motion`: inverse dynamics, None without a model."""
 
     def __init__(self, limits: Limits, motion: Motion | None) -> None:
         self._limits = limits
@@ -45,10 +45,10 @@ class Brake:
     def torque(
         self, q: FloatArray, dq: FloatArray, external: FloatArray, moving: FloatArray
     ) -> tuple[FloatArray, FloatArray | None]:
-        """[N·m] that brakes dq [rad/s] at q [rad] against `external` [N·m], found while the arm moved at `moving` [rad/s],
-        and the mass matrix there.
+        """Torque [N·m] that brakes dq [rad/s] at q [rad] against `external` [N·m], estimated while the arm moved at `moving`
+        [rad/s], and the mass matrix.
 
-        Decelerations (speed limit / BRAKING) and their torques (BRAKE_SHARE) are bounded by one factor for all joints.
+        One factor for all joints bounds decelerations (speed limit / BRAKING) and their torques (BRAKE_SHARE).
         """
         limits, motion = self._limits, self._motion
         if motion is None:
@@ -66,10 +66,10 @@ class Brake:
         return law + mass @ slowed - own * slowed, mass
 
     def yielding(self, q: FloatArray, dq: FloatArray, external: FloatArray) -> tuple[FloatArray, FloatArray | None]:
-        """[N·m] that lets the arm go where `external` [N·m] pushes it, and the mass matrix: dq is damped and nothing is held.
+        """Torque [N·m] of an arm that yields to `external` [N·m], by damping dq without holding a pose, and the mass matrix.
 
-        An arm that is pushed is damped by all of BRAKE_TIME, one that itself pushes decelerates as in any stop; neither takes
-        more than YIELD_SHARE of the effort.
+        A pushed arm is damped with BRAKE_TIME, one that pushes something itself decelerates as in any stop; both within
+        YIELD_SHARE of the effort.
         """
         limits, motion = self._limits, self._motion
         if motion is None:
@@ -81,8 +81,8 @@ class Brake:
         return common_factor(damping, YIELD_SHARE * limits.effort) * damping, mass
 
     def _rubbing(self, external: FloatArray, moving: FloatArray, own: FloatArray | None) -> FloatArray:
-        """What of `external` may be friction: against the motion up to DRIVEN, of a light joint at rest up to RESTING; `own`:
-        what the joints turn themselves [kg·m²]."""
+        """The part of `external` that may be friction: against the motion up to DRIVEN, of a light joint at rest up to RESTING;
+        `own`: diagonal inertia of the joints [kg·m²]."""
         effort = self._limits.effort
         light = np.zeros(len(effort), bool) if own is None else own < RESTING * effort / LIGHT
         resting = np.where(light & (np.abs(moving) < SLOW), RESTING, 0.0)
@@ -90,7 +90,7 @@ class Brake:
         return np.copysign(np.minimum(np.abs(external), share * effort), external)
 
     def _known(self, motion: Motion, q: FloatArray, moving: FloatArray) -> FloatArray | float:
-        """What it takes to move against the friction that the model knows [N·m]."""
+        """The model's friction torque at `moving` [N·m]."""
         if motion.rigid is None:
             return 0.0
         zero = np.zeros_like(q)
@@ -98,11 +98,11 @@ class Brake:
 
 
 def nearest(wanted: FloatArray, low: FloatArray, high: FloatArray, mass: FloatArray) -> FloatArray:
-    """The torques (n,) [N·m] within [low, high] whose accelerations are nearest to those of the wanted ones, as heavy as the
-    arm is (Gauss's least constraint): the x with the least (x − wanted)ᵀ M⁻¹ (x − wanted), by descent joint by joint.
+    """The torques (n,) [N·m] within [low, high] whose accelerations are nearest to those of the wanted ones, in the
+    metric of Gauss's least constraint: the x with the least (x − wanted)ᵀ M⁻¹ (x − wanted), by coordinate descent.
 
-    Where nothing is out of reach they are the wanted ones. One factor for all joints would wait for the one that is furthest
-    away, and the others would meanwhile go on as they were driven.
+    Wanted torques within the bounds are returned unchanged. One factor for all joints would be set by the one furthest off,
+    and the others would keep their old torques meanwhile.
     """
     if (low <= wanted).all() and (wanted <= high).all():
         return wanted

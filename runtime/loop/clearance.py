@@ -1,4 +1,4 @@
-"""How near the arm is to a horizontal plane, by spheres about the links' centres of mass and the tip, and to itself."""
+"""Distance of the arm to a horizontal plane, by spheres about the links' centres of mass and the tip, and to itself."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from diffpbd.runtime.model.robot import Robot
 __all__ = ["RADIUS", "above", "expect_above", "watched"]
 
 RADIUS = 0.08
-"""m of every sphere; half of what Baxter's upper arm is thick."""
+"""m; radius of every sphere, half the thickness of Baxter's upper arm."""
 STATE = 13  # numbers of a link's state, its centre of mass [m] first
 
 
 def above(robot: Robot, alpha: FloatArray, height: float) -> Callable[[FloatArray], str]:
-    """For a pose q [rad]: which sphere dips below `height` [m] over the description's root, in words, or nothing."""
+    """A function of the pose q [rad]: which sphere is below `height` [m] over the description's root, in words, or empty."""
     forward, tip = robot.function("fk"), robot.function("tip_pose")
     still = np.zeros(robot.n)
     names = [*(link.name for link in robot.manifest.robot.links), "the tip"]
@@ -36,7 +36,7 @@ def above(robot: Robot, alpha: FloatArray, height: float) -> Callable[[FloatArra
 
 
 def expect_above(robot: Robot, alpha: FloatArray, height: float | None, poses: Iterable[FloatArray], what: str) -> None:
-    """An InputError that names `what` where a pose q [rad] is below `height` [m]; a pose with NaN is not judged."""
+    """An InputError that names `what` if a pose q [rad] is below `height` [m]; poses with NaN are skipped."""
     if height is None:
         return
     near = above(robot, alpha, height)
@@ -48,8 +48,8 @@ def expect_above(robot: Robot, alpha: FloatArray, height: float | None, poses: I
 def watched(
     robot: Robot, alpha: FloatArray, height: float | None, least: float | None
 ) -> Callable[[FloatArray], str] | None:
-    """For a pose q [rad]: what is too near a table at `height` [m], or which links are nearer than `least` [m] to each other,
-    in words, or nothing; None where neither is known."""
+    """A function of the pose q [rad]: what is too near a table at `height` [m], or which links are nearer than `least` [m] to
+    each other, in words, or empty; None if there is nothing to check."""
     table = None if height is None else above(robot, alpha, height)
     itself = near_itself(robot, alpha, least)
     if table is None or itself is None:

@@ -45,9 +45,9 @@ __all__ = [
 
 SCHEMA = 2
 TO_GOALS = ("impedance", "cartesian", "mpc")
-"""Controllers that go to a goal by a profile."""
+"""Controllers that move to a goal along a profile."""
 POSITION_MARGIN = 0.1
-"""rad before a joint limit in which torque towards the limit fades out."""
+"""rad; zone before a joint limit in which torque towards the limit fades out."""
 RATE_SHARE = 10.0
 """1/s; the torque rate allowed by default, as a share of the effort limit: full effort in 0.1 s."""
 
@@ -67,12 +67,12 @@ def limits_of(robot: Robot, *, torque_share: float = 1.0) -> Limits:
 
 
 def has_spring(robot: Robot, alpha: FloatArray) -> bool:
-    """Whether alpha gives some joint a spring."""
+    """Whether some joint has a spring in alpha."""
     return any(alpha[k] > 0 for k in robot.alpha.stiffnesses())
 
 
 def gravity_model(robot: Robot, alpha: FloatArray) -> GravityModel:
-    """The torque [N·m] that holds the arm still at q: gravity less what the joints' springs do. For one thread at a time."""
+    """The torque [N·m] that holds the arm still at q: gravity less the joints' springs. Not thread-safe."""
     facts = robot.manifest.robot
     if facts.loops or facts.passive:
         return lambda q: holding_torque(robot, q, alpha)
@@ -88,14 +88,14 @@ def tip_load(robot: Robot, alpha: FloatArray) -> GravityModel:
 
 
 def inertial_model(robot: Robot, alpha: FloatArray) -> Inertial:
-    """The torque [N·m] that motion alone takes: inertia, Coriolis, the friction of alpha. For one thread at a time."""
+    """The torque [N·m] of a motion without gravity: inertia, Coriolis, the friction of alpha. Not thread-safe."""
     dynamics = robot.fixed("inverse_dynamics", alpha)
     zero = np.zeros(robot.n)
     return lambda q, dq, ddq: dynamics(q, dq, ddq) - dynamics(q, zero, zero)
 
 
 def motion_model(robot: Robot, alpha: FloatArray) -> Motion:
-    """What motion takes, with the friction that alpha has and without."""
+    """Torques of a motion, with the friction of alpha and without."""
     rubs = [any(name.startswith(f"{kind}.") for kind in KINDS) for name in robot.alpha.names]
     smooth = np.where(rubs, 0.0, alpha)
     rigid = inertial_model(robot, smooth) if (smooth != alpha).any() else None
@@ -133,7 +133,7 @@ _LIMIT_ARRAYS = ("lower", "upper", "speed", "effort", "law_effort", "torque_rate
 
 @dataclass(frozen=True)
 class Configuration:
-    """Everything that a run's commands follow from, beside the states that come in."""
+    """Everything that determines a run's commands besides the incoming states."""
 
     robot: str
     abi_hash: str
@@ -146,7 +146,7 @@ class Configuration:
     table: float | None = None
     """Height [m] over the description's root that the arm stays above."""
     instructions: str = PORTABLE
-    """The instruction sets that the run used (`Robot.instructions`): others round otherwise. Older logs had one kind."""
+    """The run's instruction sets (`Robot.instructions`), on which rounding depends. Older logs used one kind only."""
     clearance: float | None = None
     """Least distance [m] of links from each other, of a robot that was generated with their shapes."""
 
@@ -205,8 +205,8 @@ class Configuration:
             raise InputError(f"The log's configuration cannot be used: {error!r}.") from None
 
     def check_goals(self, robot: Robot) -> None:
-        """An InputError where a goal or a reference [rad] leads into the soft limits, the table or the arm
-        itself: the run would stop."""
+        """An InputError if a goal or a reference [rad] violates the soft limits or touches the table or the arm itself:
+        the run would stop."""
         margin = self.settings.reflexes.margin
         reference = self.controller.get("reference")
         rows = [self.controller.get("goal")] if reference is None else list(reference["q"])
@@ -229,7 +229,7 @@ class Configuration:
         expect_apart(robot, self.alpha, self.clearance, poses, what)  # of a reference the nearest sample is named
 
     def supervisor(self, robot: Robot) -> Supervisor:
-        """The supervisor, on a generated robot that must be the same code."""
+        """The supervisor, on a generated robot whose code must be the same."""
         if robot.manifest.abi_hash != self.abi_hash:
             raise InputError(
                 f"{robot.name} in {robot.folder} is other code (hash {robot.manifest.abi_hash[:12]}) than "

@@ -1,4 +1,4 @@
-"""What a run is set to, and what a tick decides to send."""
+"""Settings of a run, and the result of a tick."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GravityModel = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True)
 class Settings:
-    """Of a run: tick `period` [s], `ramp` [s] over which the law's torque comes in, `patience` [s] of refused
+    """Settings of a run: tick `period` [s], `ramp` [s] over which the law's torque comes in, `patience` [s] of refused
     ticks in a row before the run has to stop, and the thresholds of the reflexes."""
 
     period: float
@@ -36,7 +36,7 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What to send: `command` in the controller's mode; `law` and `gravity` [N·m] are its parts in torque
+    """The command of a tick: `command` in the controller's mode; `law` and `gravity` [N·m] are its parts in torque
     mode. `breach` is the reason to leave the run, if there is one."""
 
     status: TickStatus
@@ -46,7 +46,7 @@ class Decision:
     gravity: FloatArray
     breach: Breach | None = None
     yielding: bool = False
-    """Whether it is one of an arm that gives way."""
+    """Whether the arm yields."""
 
     @property
     def stop(self) -> str:

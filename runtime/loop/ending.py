@@ -1,11 +1,11 @@
-"""The clean stop: brake, then hold, and nothing at all where no measured pose can be trusted.
+"""The clean stop: brake, then hold; no command if the measured pose cannot be trusted.
 
-1. After torque commands that touched somebody: damping that holds nothing, until the arm rests or has given way far enough.
+1. After torque commands and a contact: damping without a held pose, until the arm rests or has yielded far enough.
 2. In motion, after torque commands: damped torque within the limits until the arm is at rest.
 3. Position mode at the last accepted pose, while fresh states agree with it.
 
-Where the newest state was refused or is old, no command is sent: the robot's own timeout, made short, makes it hold; an arm
-without such a timeout is let go in its own way (`Arm.handed_back`).
+If the newest state was refused or is old, no command is sent: the robot's own timeout, set short, makes it hold; an arm
+without such a timeout is released as `Arm.handed_back` says.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from diffpbd.runtime.loop.supervisor import Decision, Supervisor
 __all__ = ["CleanStop"]
 
 AGREEMENT = 0.05
-"""rad by which a state may differ from the pose that the stop holds; beyond, nothing more is sent."""
+"""rad; largest difference of a state from the held pose; beyond it commands end."""
 HOLD_PERIOD = 0.01  # s between two commands to hold
 HAND_BACK = 0.02
-"""s; the robot's timeout while it takes the arm over. Its default would obey the last torque for 0.2 s."""
+"""s; the robot's timeout during the hand-over. With its default it would keep the last torque for 0.2 s."""
 HAND_BACK_WAIT = 0.06
-"""s until the default comes back."""
+"""s until the default timeout is restored."""
 BRAKE_LIMIT = 0.4
-"""s; braking from the speed limit takes 0.25 s. An arm that still moves then has a torque that damping does not beat."""
+"""s; braking from the speed limit takes 0.25 s. If the arm still moves, damping does not overcome what drives it."""
 
 YIELD_REST, YIELD_LIMIT = 0.5, 10.0
-"""s at rest after which nobody pushes any more, and s for which the arm gives way at the most."""
+"""s at rest after which the push is over, and longest time [s] of yielding."""
 
 Note = Callable[[float, LimbState, Decision], None]
-"""Shows a braking tick at a time [s] to the log."""
+"""Writes a braking tick at a time [s] to the log."""
 
 
 class CleanStop:
@@ -50,7 +50,7 @@ class CleanStop:
     def __init__(
         self, gated: GatedArm, supervisor: Supervisor, *, torque: bool, hold: float, yielding: bool = False
     ) -> None:
-        """`hold` [s] in position mode; `yielding`: the arm first gives way to what pushes it."""
+        """`hold` [s] in position mode; `yielding`: the arm yields first."""
         self._yielding = yielding
         self._gated = gated
         self._arm: Arm = gated.arm
@@ -58,11 +58,11 @@ class CleanStop:
         self._torque = torque
         self._hold = hold
         self.contradiction: Breach | None = None
-        """What the braking saw of positions and speeds that contradict each other."""
+        """Contradiction between positions and speeds during braking."""
 
     def execute(self, elapsed: Callable[[], float], origin: float, suppress: Callable[[], None], note: Note) -> str:
-        """What was done, in words. `elapsed` tells the run's time [s], `origin` is the stamp that it counts from,
-        `suppress` keeps the suppress stream alive where there is one."""
+        """Stop the arm; returns what was done, in words. `elapsed`: the run's time [s], `origin`: its stamp at zero,
+        `suppress`: sends a message of the suppress stream if there is one."""
         unable = self._arm.unable()
         if unable:
             self._arm.set_timeout()
@@ -88,7 +88,7 @@ class CleanStop:
         return f"{gave}{before}{count} commands to hold the measured pose"
 
     def _hand_back(self, after: str) -> str:
-        """Leave the arm to the robot, at once: its own timeout makes it hold by its own sensors."""
+        """Hand the arm to the robot at once: its own timeout makes it hold by its own sensors."""
         self._arm.set_timeout(HAND_BACK)
         self._arm.clock.sleep(HAND_BACK_WAIT)
         self._arm.set_timeout()
@@ -97,7 +97,7 @@ class CleanStop:
     def _give_way(
         self, since: FloatArray, elapsed: Callable[[], float], origin: float, suppress: Callable[[], None], note: Note
     ) -> tuple[int, str]:
-        """How many torques were sent, and why nothing may follow; it ends where the pose `since` [rad] is left too far."""
+        """Yield; returns the number of torques and why no command may follow. Ends too far from the pose `since` [rad]."""
         arm, supervisor, clock = self._arm, self._supervisor, self._arm.clock
         begun = rested = clock.now()
         count = 0
@@ -126,7 +126,7 @@ class CleanStop:
     def _brake(
         self, elapsed: Callable[[], float], origin: float, suppress: Callable[[], None], note: Note
     ) -> tuple[int, str]:
-        """How many torques were sent, and why the braking had to be given up."""
+        """Brake; returns the number of torques, and why braking was aborted."""
         arm, supervisor, clock = self._arm, self._supervisor, self._arm.clock
         end, count = clock.now() + BRAKE_LIMIT, 0
         while True:
@@ -149,7 +149,7 @@ class CleanStop:
             clock.sleep(supervisor.settings.period)
 
     def _hold_at(self, held: FloatArray) -> tuple[int, str]:
-        """How many commands were sent, and why not more."""
+        """Hold; returns the number of commands, and why they ended early."""
         arm, clock = self._arm, self._arm.clock
         position = within(held, arm.limits.lower, arm.limits.upper)
         end, count = clock.now() + self._hold, 0
@@ -169,7 +169,7 @@ class CleanStop:
         return count, ""
 
     def _stale(self, state: LimbState | None) -> str:
-        """Why nothing may follow from the newest state, or empty."""
+        """Why the newest state must not be used, or empty."""
         if state is None or state.age(self._arm.clock.now()) > self._arm.stale_after:
             return "no fresh pose"
         fault = self._arm.fault()

@@ -1,4 +1,4 @@
-"""The last check before the wire, independent of every controller: refuse rather than send."""
+"""The last check before sending, independent of every controller."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["CommandGate", "GatedArm"]
 
 EFFORT_TOLERANCE = 1e-9  # N·m; rounding of a clipped sum
 POSITION_REACH = 0.1
-"""rad between a commanded position and the state it was made from: a position servo jumps to what it is told."""
+"""rad; largest distance of a commanded position from the measured one: a position servo jumps to its command."""
 SUPPRESS_LIMIT = 0.1
 """s; half of the 0.2 s after which a robot's own gravity compensation comes back."""
 
 
 class CommandGate:
-    """Refuses commands that are not finite, beyond a limit, a leap, or made from an old state.
+    """Refuses commands that are not finite, beyond a limit, change too much, or follow from an old state.
 
-    `stale_after` [s] is the age of a state from which on no command may follow from it; `step` (n,) [N·m] is the
-    largest change from one torque to the next. It knows what was sent by `passed`, and nothing else of the run.
+    `stale_after` [s] is the largest age of a state that a command may follow from; `step` (n,) [N·m] is the
+    largest change from one torque to the next. `passed` tells it what was sent; it knows nothing else of the run.
     """
 
     def __init__(self, limits: Limits, stale_after: float, step: FloatArray) -> None:
@@ -35,7 +35,7 @@ class CommandGate:
         self._suppressed = float("-inf")
 
     def suppressed(self, now: float) -> None:
-        """The suppress stream was kept alive at monotonic time `now` [s]."""
+        """A suppress message was sent at monotonic time `now` [s]."""
         self._suppressed = now
 
     def passed(self, mode: Mode, values: FloatArray) -> None:
@@ -66,7 +66,7 @@ class CommandGate:
                 return "a torque that changes faster than the limit"
             return ""
         if mode is Mode.POSITION:
-            # An arm outside its limits may be led back in, never further out than it is.
+            # Outside its limits an arm may move back in, never further out.
             if (limits.outside(values) > limits.outside(q)).any():
                 return "a position beyond the limits"
             if not (np.abs(values - q) <= POSITION_REACH).all():  # also where q is not finite
@@ -82,7 +82,7 @@ def _beyond(torques: FloatArray, allowed: FloatArray) -> list[bool]:
 
 
 class GatedArm:
-    """The only way from the loop to an arm's motors: every command passes the gate."""
+    """The loop's only access to an arm's motors: every command passes the gate."""
 
     def __init__(self, arm: Arm, step: FloatArray) -> None:
         """`step` (n,) [N·m]: see `CommandGate`."""
@@ -91,7 +91,7 @@ class GatedArm:
         self._gate = CommandGate(arm.limits, arm.stale_after, step)
 
     def send(self, mode: Mode, values: FloatArray, state: LimbState, *, model_gravity: bool) -> float:
-        """Send a command that was made from `state`; the monotonic time [s] after it.
+        """Send a command that follows from `state`; returns the monotonic time [s] afterwards.
 
         A RefusedError, and nothing sent, if the gate refuses it.
         """

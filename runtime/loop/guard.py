@@ -1,7 +1,7 @@
-"""The last judge of states and torques: nothing non-finite and nothing beyond a limit gets past it.
+"""Checks states and limits torques: nothing non-finite and nothing beyond a limit passes.
 
-It keeps two things from tick to tick, the last accepted state and the last torque sent, and a refused state changes
-neither but by the decay of the law. Its clock is the stamp of the measurement, whatever the ticks do.
+It stores the last accepted state and the last torque sent; a refused state changes neither, except for the decay of the
+law. Its time is the stamp of the measurement, not the tick.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from diffpbd.runtime.model.limits import Limits
 __all__ = ["POSITION_TOLERANCE", "Guard", "TickStatus"]
 
 POSITION_TOLERANCE = 0.1
-"""rad beyond a joint limit up to which a measured angle is believed: calibration and compliance."""
+"""rad; tolerance of measured angles beyond a joint limit, for calibration and compliance."""
 JUMP_FLOOR = 0.02
-"""rad between two states that their speeds need not explain; recordings of a physical arm stay below 0.01."""
+"""rad; change between two states that needs no explanation by their speeds; recordings of a physical arm stay below 0.01."""
 SPEED_UP = 0.1
-"""s in which a joint may reach its speed limit: what bounds a motion between two states beside their speeds."""
+"""s; least time in which a joint reaches its speed limit: bounds motion between two states besides their speeds."""
 SPEED_MARGIN = 0.8
-"""Share of a joint's speed limit from which on torque in the direction of motion is faded out."""
+"""Share of a joint's speed limit above which torque in the direction of motion fades out."""
 BRAKED = 0.9
-"""Share of a shrinking speed limit at which no torque is left; it fades from SPEED_MARGIN on, and as far beyond it brakes."""
+"""Share of a shrinking speed limit at which that torque is zero; it fades from SPEED_MARGIN on, and brakes as far beyond."""
 HEEDED = 0.025
-"""s for which a law is obeyed in full without a new state: one lost message at 100 Hz. It is out after twice that time."""
+"""s for which a law acts in full without a new state: one lost message at 100 Hz. It is zero after twice that time."""
 ABSURD = 2.0
-"""Times the speed limit; a measured speed beyond it is a fault of the sensor."""
+"""Times the speed limit; a higher measured speed is a sensor fault."""
 
 
 class TickStatus(enum.IntEnum):
-    """What became of a tick; everything but OK and LIMITED means the safe action was taken."""
+    """Status of a tick; all but OK and LIMITED mean that the safe action was taken."""
 
     OK = 0
     LIMITED = 1
@@ -58,12 +58,12 @@ class TickStatus(enum.IntEnum):
 
 
 class Guard:
-    """Checks states, and limits torques from message to message, `period` [s] apart at the least."""
+    """Checks states, and limits torques between messages, at least `period` [s] apart."""
 
     def __init__(self, limits: Limits, period: float) -> None:
         self.limits = limits
         self.step: FloatArray = limits.torque_rate * period
-        """N·m by which a torque may differ from the one sent before."""
+        """Largest change [N·m] from one sent torque to the next."""
         self._ends = list(zip(limits.lower.tolist(), limits.upper.tolist(), strict=True))
         self._speeds: list[float] = limits.speed.tolist()
         self._efforts: list[float] = limits.law_effort.tolist()
@@ -76,13 +76,13 @@ class Guard:
         """The last torque sent [N·m], gravity included."""
 
     def start(self, held: FloatArray) -> None:
-        """Forget the past: the arm is held by `held` [N·m]."""
+        """Reset; the arm is held by `held` [N·m]."""
         self._seen = None
         self._newest = float("-inf")
         self.last = held
 
     def judge(self, stamp: float, q: FloatArray, dq: FloatArray) -> TickStatus:
-        """Whether a state measured at `stamp` [s] can be believed."""
+        """Whether a state measured at `stamp` [s] is plausible."""
         if not (finite(q) and finite(dq)):
             return TickStatus.NOT_FINITE_STATE
         angles, rates = q.tolist(), dq.tolist()
@@ -109,7 +109,7 @@ class Guard:
         self._seen = (stamp, q.tolist(), dq.tolist())
 
     def heeded(self, time: float, stamp: float) -> float:
-        """Share of a law that the age of its state leaves at `time` [s]: without new states the arm must not gain speed."""
+        """Factor on a law at `time` [s] for the age of its state: without new states the arm must not gain speed."""
         if stamp > self._newest:
             self._newest, self._renewed = stamp, time
         return min(max(2.0 - (time - self._renewed) / HEEDED, 0.0), 1.0)
@@ -117,9 +117,9 @@ class Guard:
     def limit(self, law: FloatArray, q: FloatArray, dq: FloatArray) -> FloatArray:
         """The law's torque [N·m] within its effort, the position zone and the speed zone.
 
-        Its effort scales all joints by one factor. The zones take away from a joint alone: they forbid it to go on, and one
-        factor would take from all others, brakes among them, as soon as one joint stands at its end. Where the speed limit
-        shrinks towards an end, a joint that is too fast for it is braked by the law's own effort.
+        The effort limits scale all joints by one factor. The zones act on single joints: one factor would also reduce the
+        torques of all others, braking ones included, as soon as one joint is at its end. If the speed limit shrinks
+        towards an end, a joint that is too fast is braked with the law's effort.
         """
         limits = self.limits
         low, high = self._zones(q.tolist(), dq.tolist())
@@ -130,7 +130,7 @@ class Guard:
         return within(common_factor(law, limits.law_effort) * law, low, high)
 
     def _zones(self, angles: list[float], rates: list[float]) -> tuple[FloatArray, FloatArray]:
-        """The least and the largest torque [N·m] of a law that the zones before positions and speeds leave."""
+        """Bounds [N·m] of a law's torque in the zones before position and speed limits."""
         margin, fade = self.limits.position_margin, 1.0 / (1.0 - SPEED_MARGIN)
         low, high = [], []
         for angle, rate, (lower, upper), speed, effort in zip(
@@ -145,9 +145,9 @@ class Guard:
     def send(self, law: FloatArray, gravity: FloatArray, mass: FloatArray | None = None) -> FloatArray:
         """Law and gravity [N·m] within the efforts, and within a step of the torque sent before.
 
-        The efforts scale the whole law by one factor, the rate the whole change. Inertia couples the joints: torques that
-        are clipped joint by joint are another mixture, and a brake in the wrong mixture throws the light joints. With the
-        `mass` matrix [kg·m²] the torques whose accelerations are nearest are sent instead (`nearest`).
+        The effort limits scale the whole law by one factor, the rate limit the whole change. Inertia couples the joints:
+        torques clipped joint by joint have another direction, and such a brake throws light joints. With the `mass`
+        matrix [kg·m²] the torques with the nearest accelerations are sent instead (`nearest`).
         """
         effort = self.limits.effort
         held = within(gravity, -effort, effort)
@@ -162,5 +162,5 @@ class Guard:
 
 
 def _left(speed: FloatArray, allowed: FloatArray) -> FloatArray:
-    """Share of the law's effort that is left at a speed towards an end: −1 where all of it brakes."""
+    """Factor on the law's effort at a speed towards an end; −1: all of it brakes."""
     return within((BRAKED - speed / allowed) / (BRAKED - SPEED_MARGIN), -1.0, 1.0)

@@ -1,4 +1,4 @@
-"""Both ends of every number that a law is given, by name: one table for the command line, Python and logs, and every arm."""
+"""Ranges of all numbers of a law, by name: one table for the command line, Python, logs, and every arm."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from diffpbd.runtime.model.limits import Limits
 __all__ = ["expect_options"]
 
 STIFFEST = 0.01
-"""rad off at which a joint's spring may ask for all of its effort: a stiffer one has no room for an encoder's steps."""
+"""rad; least deflection at which a joint's spring may demand the full effort: a stiffer one would amplify encoder steps."""
 THICKEST = 0.05
-"""rad/s at which a joint's damper may ask for all of its effort: the speed of an arm at rest, whose noise would shake it."""
+"""rad/s; least speed at which a joint's damper may demand the full effort: a stronger one would amplify speed noise."""
 TIP_STIFFEST, TIP_STIFFEST_TURN = 3000.0, 300.0
-"""N/m and N·m/rad; what libfranka's own cartesian impedance takes."""
+"""N/m and N·m/rad; the range of libfranka's own Cartesian impedance."""
 FURTHEST, FASTEST = 2.0, 2.0
-"""m of way and m/s of a tip: beyond the reach and the speed of the arms that are meant."""
+"""m and m/s; beyond the reach and speed of the supported arms."""
 DAMPEST = 2.0
-"""Times critical."""
+"""Damping ratio."""
 LONGEST, LATEST = 50, 10
-"""Steps of a plan's horizon and of its delay."""
+"""Largest horizon and delay of a plan, in steps."""
 HEAVIEST = 1e9
-"""Of a weight of the plan's cost: beyond it the others are rounding."""
+"""Largest weight of the plan's cost: beyond it the others are lost in rounding."""
 SLOWEST_OBSERVER = 10.0
 """s; time constant of the observer."""
 

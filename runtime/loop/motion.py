@@ -1,4 +1,4 @@
-"""What motion takes of an arm: with its friction, without it, and the mass matrix."""
+"""Torques of a motion with and without friction, and the mass matrix."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from diffpbd.runtime.base.arrays import FloatArray
 __all__ = ["Inertial", "Motion"]
 
 Inertial = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-"""Torque [N·m] that motion alone takes at q [rad], dq [rad/s], ddq [rad/s²]: inertia, Coriolis, friction."""
+"""Torque [N·m] of a motion without gravity at q [rad], dq [rad/s], ddq [rad/s²]: inertia, Coriolis, friction."""
 
 
 @dataclass(frozen=True)
 class Motion:
-    """`inertial` of an arm; `rigid` is the same without friction (None: it has none), `mass` (n, n) [kg·m²] at q [rad]."""
+    """`inertial` of an arm; `rigid`: without friction (None: there is no friction), `mass` (n, n) [kg·m²] at q [rad]."""
 
     inertial: Inertial
     rigid: Inertial | None = None

@@ -1,4 +1,4 @@
-"""One program to an arm, on this machine: a lock that the system gives back whatever becomes of the program."""
+"""One program per arm on this machine: a lock that the system releases whenever the program ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["sole_program"]
 
 @contextmanager
 def sole_program(arm: str) -> Iterator[Path]:
-    """Hold the lock of `arm`, a text that names it on its network; a RefusedError while another program does.
+    """Hold the lock of `arm` (its name on its network); a RefusedError while another program holds it.
 
     The file stays: removing it would let two programs hold two files of one name.
     """

@@ -1,4 +1,4 @@
-"""The log of a run: everything that was seen and sent, written by a thread of its own.
+"""The log of a run: everything received and sent, written by a separate thread.
 
 `.bag`: every message received (as its bytes), one diffpbd_msgs/Tick a control tick, and the configuration.
 `.csv`: one row a tick in the project's log format, with the configuration in a `.json` beside it.
@@ -33,15 +33,15 @@ __all__ = [
 TICK_TOPIC = "/diffpbd/tick"
 CONFIGURATION_TOPIC = "/diffpbd/configuration"
 START = "start"
-"""Note of the tick that carries the pose at which the controller was started."""
+"""Note of the tick with the pose at which the controller was started."""
 YIELD = "yield"
-"""The note of a tick of an arm that gives way."""
+"""Note of a tick of a yielding arm."""
 BRAKE = "brake"
 """Note of a tick of the stop, which brakes the arm."""
 QUEUE_LIMIT = 100_000  # messages; about 20 s at the highest rates: a disk that slow cannot hold the log
 SUFFIXES = (".bag", ".csv")
-FLUSH_PERIOD = 0.5  # s; so much of a log a kill may lose
-PERIOD = 0.05  # s between two visits of the writing thread; the loop never wakes it
+FLUSH_PERIOD = 0.5  # s; the part of a log that a kill may lose
+PERIOD = 0.05  # s; polling period of the writing thread, which the loop never wakes
 
 
 class _Sink(Protocol):
@@ -71,8 +71,8 @@ class _BagSink:
 
 
 def csv_columns(joints: tuple[str, ...]) -> list[str]:
-    """The header row: time, q_, dq_, tau_ (measured) of every joint, the state's stamp, then what became
-    of the tick."""
+    """The header row: time, q_, dq_, tau_ (measured) of every joint, the state's stamp, then the tick's
+    result."""
     columns = ["time"]
     for kind in ("q", "dq", "tau", "gravity", "law", "command"):
         columns += [f"{kind}_{joint}" for joint in joints]
@@ -95,7 +95,7 @@ class _CsvSink:
         self._writer.writerow(csv_columns(joints))
 
     def message(self, message: Message, receipt: Receipt, time: float) -> None:
-        """A table of ticks has no place for other messages."""
+        """Ignored: a table of ticks has no other messages."""
 
     def tick(self, tick: Tick, time: float) -> None:
         numbers: list[Any] = [repr(tick.time)]
@@ -118,7 +118,7 @@ class _CsvSink:
 
 
 class Recorder:
-    """Takes messages from any thread at once and writes them from its own.
+    """Accepts messages from any thread without waiting and writes them in its own.
 
     `failure` is why the log is no longer complete (disk full, too slow), or empty; the loop watches it.
     """
@@ -137,7 +137,7 @@ class Recorder:
         self._thread = threading.Thread(target=self._write_all, name="log", daemon=True)
 
     def open(self) -> None:
-        """Open the log, in place of one that is there, and begin to write; a LogError if it cannot be written."""
+        """Open the log, replacing an existing one, and begin to write; a LogError if it cannot be written."""
         text = json.dumps(self._configuration, sort_keys=True)
         try:
             if self.path.suffix == ".bag":

@@ -1,4 +1,4 @@
-"""Reflexes: what the whole motion must keep to, checked at every new state; the first breach stops the run.
+"""Reflexes: conditions on the motion, checked at every new state; the first breach stops the run.
 
 The thresholds are here, each with its reason; docs/safety.md has them by joint. A state that a reflex distrusts
 (MOTION, FROZEN) is not used by the stop either.
@@ -32,29 +32,29 @@ REACTION = 0.05
 WINDOW = 0.1
 """s of measurement over which motion, frozen values and unexplained torque are judged."""
 FEW = 4
-"""States that a window must hold: fewer prove nothing."""
+"""Least number of states in a window."""
 AGREEING = 0.9
-"""Times the speed limit; a way from state to state that is faster confirms a speed above the limit."""
+"""Times the speed limit; faster motion between states confirms a speed above the limit."""
 PUSHED = 0.03
-"""s over which accelerations are taken: four states at 100 Hz."""
+"""s; window for accelerations: four states at 100 Hz."""
 OVERSHOOT = 1.2
-"""Times the speed limit; a joint that another torque drives there within REACTION is stopped while it is slower."""
+"""Times the speed limit; a joint that an external torque would drive there within REACTION is stopped before."""
 DRIVEN = 0.1
-"""Of the effort limit; torque along the motion that is no friction, no error of the model and not the law's."""
+"""Of the effort limit; larger torque along the motion is neither friction, nor model error, nor the law's."""
 SURE_FLOOR = 0.01
-"""rad between the change of q and the integral of dq over PUSHED, while the stop brakes by these speeds."""
+"""rad; tolerated difference of the change of q and the integral of dq over PUSHED, during braking by these speeds."""
 BETWEEN = 0.01
-"""s between two looks at unexplained torque: it takes two calls of the model."""
+"""s between two estimates of unexplained torque, which take two calls of the model."""
 UNCHANGED = 0.06
-"""s of the same values in every joint that are judged; recordings of a physical arm never repeat even two states."""
+"""s of unchanged values in every joint that count as frozen; recordings of a physical arm never repeat even two states."""
 STILL = 0.02
 """rad/s; above it, an encoder of 1e-3 rad or finer must show a change within UNCHANGED."""
 ENCODER = 1e-3
 """rad; a change of position that may be the encoder's steps."""
 MOTION_FLOOR = 0.03
-"""rad between the change of q and the integral of dq over WINDOW; recordings of a physical arm stay below 0.024."""
+"""rad; tolerated difference of q and the integral of dq over WINDOW; recordings of a physical arm stay below 0.024."""
 MOTION_SHARE = 0.3
-"""Of the way: a rate that is filtered lags behind."""
+"""Share of the displacement tolerated besides: a filtered rate lags."""
 FROZEN_SHARE = 0.02
 """Of the effort limit; a sent torque that changes by more must show in measured values."""
 
@@ -67,13 +67,13 @@ class Reflex(enum.IntEnum):
     SPEED = 21
     """A measured speed above the limit."""
     POSITION = 22
-    """A joint that could not be stopped before its limit much later than now."""
+    """A joint that could soon not be stopped before its limit."""
     MOTION = 23
     """Measured positions and speeds contradict each other."""
     FROZEN = 24
-    """Fresh stamps on values that do not move although they must."""
+    """New stamps with values that do not change although they must."""
     TRACKING = 25
-    """The arm is far from where its law leads it."""
+    """The arm is far from its law's reference."""
     CONTACT = 26
     """Torque that the model does not explain: contact, payload, another spring."""
     POWER = 27
@@ -85,12 +85,12 @@ class Reflex(enum.IntEnum):
 
     @property
     def may_be_a_person(self) -> bool:
-        """Whether what stopped the run may be somebody whom the arm touches."""
+        """Whether the cause may be a person whom the arm touches."""
         return self in (Reflex.CONTACT, Reflex.TRACKING)
 
     @property
     def distrusts_state(self) -> bool:
-        """Whether no command may follow from the states that it saw."""
+        """Whether the states that it saw must not be used."""
         return self in (Reflex.MOTION, Reflex.FROZEN)
 
 
@@ -99,22 +99,22 @@ class ReflexSettings:
     """Thresholds that a run may choose.
 
     `speed` times the limit; `margin` [rad] of the soft position limits; `tracking` [rad]; `contact` as a share of the
-    effort limit; `power` [W]. `yielding`: after CONTACT and TRACKING the arm gives way
+    effort limit; `power` [W]. `yielding`: after CONTACT and TRACKING the arm yields
     instead of holding.
     """
 
     speed: float = 1.1
-    """The law's torque is faded out at 1.0: what is above it is driven by something else. Stops within 1.2."""
+    """The law's torque fades out at 1.0: above it something else drives the joint. Stops within 1.2."""
     margin: float = 0.02
     """Fifty encoder steps; a joint must not lean on its limit."""
     tracking: float = 0.5
-    """A compliant law yields to a hand that pushes with 15 N·m against 30 N·m/rad."""
+    """A compliant law of 30 N·m/rad yields that far to a hand with 15 N·m."""
     contact: float = 0.3
     """15 N·m at the shoulder: above a hand that leads the arm, below what hurts it."""
     power: float = 80.0
-    """W; what ISO 10218-1:2006 took for the dynamic power of a robot beside people."""
+    """W; limit of ISO 10218-1:2006 for the dynamic power of a robot near people."""
     yielding: bool = True
-    """A person may be between the arm and something else: what holds then clamps."""
+    """A person may be between the arm and something else: a holding arm would clamp them."""
 
     def __post_init__(self) -> None:
         if not (1.0 <= self.speed <= 1.5 and 0.0 < self.margin < 0.5 and 0.0 < self.tracking <= 3.2):
@@ -134,7 +134,7 @@ class Breach:
 
 
 class _Sample(NamedTuple):
-    """Plain numbers: on seven joints their arithmetic costs a third of that on arrays."""
+    """One state; plain numbers, whose arithmetic for seven joints takes a third of that of arrays."""
 
     stamp: float
     q: list[float]
@@ -149,12 +149,12 @@ class _Sample(NamedTuple):
     """∫ law since the start [N·m·s]."""
 
     def same(self, other: _Sample) -> bool:
-        """Whether every measured number is the same; torques that are missing are like each other and like no others."""
+        """Whether every measured number is the same; missing torques equal missing torques only."""
         return self.q == other.q and self.dq == other.dq and self.effort == other.effort
 
 
 class Reflexes:
-    """Fed with every accepted state; `watch` answers with the first breach."""
+    """Takes every accepted state; `watch` returns the first breach."""
 
     def __init__(
         self,
@@ -180,23 +180,23 @@ class Reflexes:
         self._slow = SlowFaults(joints, settings.contact * limits.effort)
         self.beside = Beside(joints, limits.effort)
         self.external: FloatArray
-        """Torque on the joints that the model does not explain [N·m], as of the last states."""
+        """Unexplained torque on the joints [N·m], from the last states."""
         self.moving: FloatArray
-        """Speeds meanwhile [rad/s], by the way."""
+        """Mean speeds in that time [rad/s], from positions."""
         self.acted: History
-        """Laws [N·m] by the time, of the stamps' clock, from which they acted; where none is known the last one sent counts."""
+        """Laws [N·m] with the times, on the clock of stamps, from which they acted; if unknown the last one sent is used."""
         self._changed: _Sample | None
         self._alike: int
-        """States since `_changed` that have its values."""
+        """Number of states since `_changed` with the same values."""
         self._judged: float
-        """When unexplained torque was looked at last [s]."""
+        """Time of the last estimate of unexplained torque [s]."""
         self.start()
 
     def start(self) -> None:
-        """Forget the past."""
+        """Reset."""
         self._past: deque[_Sample] = deque()
         self._lately: deque[_Sample] = deque()
-        """From the newest one on that is older by PUSHED than the last, or the oldest there is."""
+        """Last states; the first is the newest that is at least PUSHED older than the last, or the oldest there is."""
         self._seen: set[Reflex] = set()
         self._slow.start()
         self.beside.start()
@@ -209,7 +209,7 @@ class Reflexes:
         self, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None, law: FloatArray,
         reference: FloatArray | None = None,
     ) -> Breach | None:  # fmt: skip
-        """The breach at an accepted state; `law` [N·m] was sent last, `reference` [rad] is where the law leads."""
+        """The breach at an accepted state; `law` [N·m] was sent last, `reference` [rad] is the law's."""
         sample = self._add(stamp, q, dq, effort, law)
         if sample is None:
             return None
@@ -223,7 +223,7 @@ class Reflexes:
     def doubt(
         self, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None, law: FloatArray
     ) -> Breach | None:
-        """Only whether the states contradict each other, more strictly: a stop that brakes by a wrong speed drives the arm."""
+        """Only a stricter check whether the states contradict each other: braking by a wrong speed drives the arm."""
         sample = self._add(stamp, q, dq, effort, law)
         if sample is None:
             sample = self._past[-1]
@@ -235,7 +235,7 @@ class Reflexes:
         )  # fmt: skip
 
     def at_rest(self, speed: float) -> bool:
-        """Whether both the newest speeds and the way of the last states are below `speed` [rad/s]."""
+        """Whether the newest speeds and those from the last positions are below `speed` [rad/s]."""
         if len(self._past) < FEW:
             return False
         now, then = self._past[-1], self._lately[0]
@@ -244,8 +244,8 @@ class Reflexes:
         return slow and all(abs(angle - before) <= way for angle, before in zip(now.q, then.q, strict=True))
 
     def free(self, way: float, since: FloatArray) -> bool:
-        """Whether the arm is within `way` of the pose `since` [rad], and stopped now would rest off its limits and off what
-        `clearance` knows."""
+        """Whether the arm is within `way` of the pose `since` [rad] and, if stopped now, would rest within its limits and clear
+        of what `clearance` checks."""
         now = self._past[-1]
         ahead = np.array(self._ahead(now))
         near = (np.abs(np.array(now.q) - since) <= way).all()
@@ -287,7 +287,7 @@ class Reflexes:
         allowed = self._allowed if self.limits.approach is None else self._approaching(now)
         over = [k for k, rate in enumerate(now.dq) if abs(rate) > allowed[k]]
         seen = self._lasts(Reflex.SPEED, bool(over))
-        if over and not seen and len(self._past) > 1:  # the way says so too, so it is no noise
+        if over and not seen and len(self._past) > 1:  # confirmed by positions: not noise
             before = self._past[-2]
             elapsed = now.stamp - before.stamp
             seen = any(abs(now.q[k] - before.q[k]) > AGREEING * self._speeds[k] * elapsed for k in over)
@@ -320,7 +320,7 @@ class Reflexes:
         )  # fmt: skip
 
     def _driven(self, now: _Sample) -> Breach | None:
-        """A rate that the braking torque, which comes in at its own rate, would otherwise be too late for."""
+        """A rate so driven that the braking torque, limited in its own rate of change, would otherwise be too late."""
         then = self._lately[0]
         elapsed = max(now.stamp - then.stamp, PUSHED)
         for k, (rate, push) in enumerate(zip(now.dq, self.external.tolist(), strict=True)):
@@ -356,7 +356,7 @@ class Reflexes:
         self._alike += 1
         if self._alike < FEW or now.stamp - first.stamp < UNCHANGED:
             return None
-        # Without measured torques a joint may be held by its friction alone while the law changes.
+        # Without measured torques friction alone may hold a joint while the law changes.
         share = FROZEN_SHARE if now.effort is not None else self.settings.contact
         for k, rate in enumerate(now.dq):
             if abs(rate) > STILL or abs(now.law[k] - first.law[k]) > share * self._efforts[k]:
@@ -384,7 +384,7 @@ class Reflexes:
         return self._breach(Reflex.CONTACT, k, text)
 
     def _observe(self, now: _Sample) -> None:
-        """Update `external` from the accelerations of the last states and what was sent meanwhile."""
+        """Update `external` from the accelerations of the last states and the torques sent meanwhile."""
         if self._inertial is None or len(self._past) < FEW or now.stamp - self._judged < BETWEEN:
             return
         self._judged = now.stamp
@@ -410,7 +410,7 @@ class Reflexes:
         return Breach(Reflex.COLLISION, near) if near else None
 
     def _ahead(self, now: _Sample) -> list[float]:
-        """Where the stop would bring the arm to rest [rad]."""
+        """The pose in which the stop would bring the arm to rest [rad]."""
         return [
             angle + rate * REACTION + 0.5 * rate * abs(rate) * BRAKING / speed
             for angle, rate, speed in zip(now.q, now.dq, self._speeds, strict=True)
@@ -430,5 +430,5 @@ class Reflexes:
 
 
 def _largest(values: list[float]) -> int:
-    """The place of the largest number."""
+    """Index of the largest number."""
     return values.index(max(values))

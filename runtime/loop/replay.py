@@ -1,4 +1,4 @@
-"""A log of a run through the same controller again: the commands must come out bit for bit."""
+"""Replays a log through the same controller: the commands must agree bit for bit."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from diffpbd.runtime.records.messages import Header, String, Tick
 __all__ = ["ReplayReport", "read_run", "replay"]
 
 ROUNDING = 1e-9
-"""[N·m] by which a command may differ where the log's instruction sets are not to be had: far below what a motor resolves."""
+"""[N·m] Tolerance of commands if the log's instruction sets are not available: far below a motor's resolution."""
 
 
 def read_run(path: str | Path, notes: list[str] | None = None) -> tuple[Configuration, Iterator[Tick]]:
-    """Configuration and ticks of a `.bag` or `.csv` log; `notes` get a sentence where the end of a bag is missing."""
+    """Configuration and ticks of a `.bag` or `.csv` log; `notes` get a sentence if the end of a bag is missing."""
     target = Path(path)
     if target.is_dir():
         raise LogError(f"{path}: is a folder; a log of `diffpbd run` (.bag or .csv) is expected.")
@@ -87,9 +87,9 @@ def _csv_ticks(rows: list[str], joints: tuple[str, ...], path: str) -> Iterator[
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """`ticks` replayed; `difference`: the first one whose command or status came out otherwise, in words.
+    """`ticks` replayed; `difference`: the first one whose command or status differs, in words.
 
-    `tolerance`: differences of commands [N·m] that do not count."""
+    `tolerance`: ignored differences of commands [N·m]."""
 
     ticks: int
     difference: str
@@ -103,10 +103,10 @@ class ReplayReport:
 
 
 def replay(path: str | Path, robot: Robot, *, program: Sequence[str] = ()) -> ReplayReport:
-    """Feed a log's states to its controller on `robot` and compare what comes out.
+    """Feed a log's states to its controller on `robot` and compare the commands.
 
-    `program`: the words of the controller program's command. A log names the one that it was made with, and is somebody's
-    data: it does not choose what is run.
+    `program`: the words of the controller program's command. A log names its own, but as untrusted
+    data it must not choose what is executed.
     """
     notes: list[str] = []
     configuration, ticks = read_run(path, notes)
@@ -123,7 +123,7 @@ def replay(path: str | Path, robot: Robot, *, program: Sequence[str] = ()) -> Re
         robot.choose_instructions(configuration.instructions)
     except InputError:
         tolerance = ROUNDING
-        notes.append(f"made with {configuration.instructions}, which is not to be had here, and compared with {used}")
+        notes.append(f"made with {configuration.instructions}, which is not available here, and compared with {used}")
     try:
         return replace(
             _compare(supervisor, ticks, robot, str(path), tolerance), notes=tuple(notes), tolerance=tolerance

@@ -1,8 +1,8 @@
 """The run: check, hold, control, and a clean stop on every way out.
 
 1. check: connected, one robot, enabled, at rest, fresh state of every joint; nothing is sent.
-2. hold: position mode at the measured pose; with the model as owner of gravity, the suppress stream begins.
-3. run: one supervisor tick a period, paced by the arm's clock; a late tick is not made up for.
+2. hold: position mode at the measured pose; if the model compensates gravity, the suppress stream begins.
+3. run: one supervisor tick a period, paced by the arm's clock; a missed tick is skipped.
 4. stop: see `CleanStop`.
 
 Commands and the suppress stream leave from one thread: if it stops, both do.
@@ -39,22 +39,22 @@ HOLDING_SHARE = 0.08
 """Share of a joint's effort limit by which the measured holding torque may differ from the model's gravity: above any
 joint's friction (2 N·m at the shoulder), below a payload of half a kilogram at arm's length."""
 PAUSE_LIMIT = 0.1
-"""s between two ticks, beyond a period, that end the run: half of the robot's command timeout, so it has not yet left
+"""s; longest pause between two ticks beyond a period: half of the robot's command timeout, so it has not yet left
 our mode."""
 LATE_SHARE = 0.2
-"""Share of the periods that may be missed for ever; what is missed beyond it adds up."""
+"""Share of periods that may always be missed; more adds to LATE_BUDGET."""
 COMING = 3
-"""Messages since the last state that could not be used: their content is what is wrong. One may be late by itself."""
+"""Number of unusable messages since the last state from which their content is blamed, not their delay."""
 LATE_BUDGET = 0.2
-"""s of missed periods, beyond that share, that end the run."""
+"""s of missed periods beyond that share that end the run."""
 MISLED = (Reflex.SPEED, Reflex.POSITION, Reflex.TRACKING, Reflex.CONTACT, Reflex.POWER)
-"""What a wrong sensor can look like in its first states; the stop, which doubts more, tells it apart."""
+"""Reflexes that a wrong sensor can trigger at first; the stricter check of the stop distinguishes it."""
 MOST = 60.0
-"""s to hold or to wait before a run."""
+"""s; longest hold or wait before a run."""
 BRING_IN_FURTHER = 0.01
-"""rad beyond the soft limits to which it is led: a servo does not stop at the very angle."""
+"""rad inside the soft limits to which it is moved: a servo does not stop exactly."""
 BRING_IN_SPEED = 0.05
-"""rad/s with which an arm that stands outside its soft limits is led back in, on request."""
+"""rad/s; speed at which an arm outside its soft limits is moved back in, on request."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class RunOptions:
     """`duration` [s] of the run phase (None: until asked to stop), `hold` [s] in position mode before it
     (a new publisher needs 0.24 s to be heard), `timeout` [s] after which the robot stops obeying, `wait` [s]
     for connections; `enable`: ask a disabled robot to enable; `allow_others`: run although another node
-    publishes this arm's commands; `allow_mismatch`: run although holding the arm takes other torques than
-    the model's gravity; `bring_in`: lead an arm that stands outside its soft limits back in."""
+    publishes this arm's commands; `allow_mismatch`: run although the holding torques differ from the model's
+    gravity; `bring_in`: move an arm that stands outside its soft limits back in."""
 
     duration: float | None = None
     hold: float = 0.4
@@ -96,7 +96,7 @@ class Run:
         stop: StopRequest | None = None,
         observer: Callable[[Tick], None] | None = None,
     ) -> None:
-        """`observer` sees every tick, in the loop's thread: it must be quick."""
+        """`observer` gets every tick in the loop's thread and must be quick."""
         self.arm = arm
         self.clock = arm.clock
         self.supervisor = supervisor
@@ -116,7 +116,7 @@ class Run:
         self._late = 0.0
         self._taken: LimbState | None = None
         self._unusable: dict[str, int] = {}
-        """Messages that could not be used up to the newest state, by reason."""
+        """Unusable messages up to the newest state, by reason."""
 
     def execute(self) -> Report:
         """Run all phases and, whatever happens, the clean stop; only faults of this program are raised."""
@@ -168,7 +168,7 @@ class Run:
             raise StopRun(Reason.REFUSED, f"{trouble}.")
 
     def _enabling(self) -> bool:
-        """Ask, and say whether it is still to be waited for: an arm that sank comes to rest as well."""
+        """Request enabling; returns whether to wait on, also for an arm that sank to come to rest."""
         if self.arm.unable():
             self.arm.request_enable()
             return True
@@ -188,7 +188,7 @@ class Run:
             margin += BRING_IN_FURTHER
             target = within(pose.q, limits.lower + margin, limits.upper - margin)
         if (target == pose.q).all():
-            supervisor.start(pose.q, pose.dq)  # what cannot be a start is refused before anything is sent
+            supervisor.start(pose.q, pose.dq)  # refuses an invalid start before anything is sent
         if self._recorder is not None:
             self._recorder.open()  # a run that is refused leaves no trace
         self.phase = Phase.HOLD
@@ -206,11 +206,11 @@ class Run:
                 efforts.append(state.effort)
             self.clock.sleep(HOLD_PERIOD)
         if supervisor.models_gravity and not self.options.allow_mismatch:
-            supervisor.start(target)  # for the torque that holds it
+            supervisor.start(target)  # for the holding torque
             self._compare_torque([effort for effort in efforts[1:] if effort is not None])
 
     def _compare_torque(self, efforts: list[FloatArray]) -> None:
-        """The arm at rest reads what holds it: a model that says otherwise would push when it takes over."""
+        """Compare measured holding torques with the model, which would otherwise push the arm when it takes over."""
         if not efforts:
             raise StopRun(Reason.REFUSED, "the joint states carry no torques to compare the model with.")
         measured, model = np.mean(efforts, axis=0), self.supervisor.holding_torque
@@ -252,7 +252,7 @@ class Run:
             due += (skipped + 1) * period
 
     def _account(self, skipped: int, period: float) -> None:
-        """A loop that misses too many of its deadlines does not control any more."""
+        """End the run if too many deadlines are missed."""
         self.report.overruns += skipped
         self._late = max(0.0, self._late + (skipped - LATE_SHARE * (skipped + 1)) * period)
         if self._late > LATE_BUDGET:
@@ -287,7 +287,7 @@ class Run:
     def _note(
         self, time: float, state: LimbState, decision: Decision | None, *, sent: bool = False, age: float | None = None
     ) -> None:
-        """Show a tick to log and observer; without a decision it is the controller's start. `age`: None for now's."""
+        """Pass a tick to log and observer; without a decision it is the controller's start. `age`: None: now."""
         if self._recorder is None and self._observer is None:
             return
         none = np.empty(0)
@@ -313,7 +313,7 @@ class Run:
             self._observer(tick)
 
     def _clean_stop(self) -> None:
-        """Never raises: every way out ends here."""
+        """The clean stop; never raises."""
         before, self.phase = self.phase, Phase.STOP
         report = self.report
         try:
@@ -342,7 +342,7 @@ class Run:
     # Helpers
 
     def _heed(self) -> None:
-        """Leave the phase for any reason that does not come from the state itself."""
+        """End the phase for any reason other than the state itself."""
         if self.stop.text:
             raise StopRun(Reason.INTERRUPTED, self.stop.text)
         early = self.phase in (Phase.CHECK, Phase.ENABLE)
@@ -370,7 +370,7 @@ class Run:
         if age <= self.arm.stale_after:
             return state
         since = Counter(self.arm.rejected) - Counter(self._unusable)
-        if since.total() >= COMING:  # it is not their age that is wrong
+        if since.total() >= COMING:  # not their age is wrong
             why = "; ".join(f"{reason} ({count} messages)" for reason, count in since.most_common(2))
             raise StopRun(Reason.BAD_STATE, f"no joint state could be used for {age:.3f} s: {why}", Reflex.STATE)
         raise StopRun(Reason.STALE_STATE, f"the arm's state is {age:.3f} s old")
@@ -382,7 +382,7 @@ class Run:
             self._suppress_due = now + SUPPRESS_PERIOD
 
     def _until(self, lacking: Callable[[], str | bool]) -> None:
-        """Wait until nothing is lacking any more; what is, in words, refuses the run after `wait` seconds."""
+        """Wait until `lacking` is empty; after `wait` seconds its words refuse the run."""
         end = self.clock.now() + self.options.wait
         while text := lacking():
             self._heed()

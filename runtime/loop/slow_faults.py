@@ -1,6 +1,6 @@
-"""Faults of sensors that no tenth of a second shows, over seconds: positions against speeds, and torque against motion.
+"""Sensor faults that show only over seconds: positions against speeds, and torque against motion.
 
-What both cannot see: a position and its speed that are wrong alike, by less than changes the torque that holds the arm.
+Undetected: errors of a position that its speed shares and that hardly change the holding torque.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from diffpbd.runtime.base.arrays import FloatArray
 __all__ = ["SlowFaults"]
 
 EVERY = 0.05
-"""s between two looks: what is slow needs no more."""
+"""s between two checks."""
 DRIFT_WINDOW = 5.0
-"""s over which q is held against the integral of dq."""
+"""s; window for comparing q with the integral of dq."""
 DRIFT_FLOOR = 0.04
-"""rad between them; twice what recordings of two physical arms show over 5 s beside the lag (0.019)."""
+"""rad; tolerated difference, twice that of recordings of two physical arms over 5 s without the lag (0.019)."""
 DRIFT_SHARE = 0.05
-"""Of the way there and back: speeds sampled in step with a joint that shakes are off (by 0.08 rad of 1.3 in 5 s seen)."""
+"""Share of the path length: speeds sampled in step with a vibrating joint are biased (seen: 0.08 rad of 1.3 in 5 s)."""
 LAG = 0.02
-"""s by which a filtered speed may be late; a physical arm's is by up to that, so the integral is short by as much way."""
+"""s; lag of a filtered speed, up to that of a physical arm; the integral lags by the corresponding path."""
 LOAD_WINDOW = 3.0
 """s over which unexplained torque is averaged: a hand that leads an arm pushes and brakes, a weight stays."""
 LOAD_SHARE = 0.5
-"""Of CONTACT's threshold; above the start's tolerance (0.08 of the effort limit) and a joint's friction together."""
+"""Share of CONTACT's threshold; above the start's tolerance (0.08 of the effort limit) and a joint's friction together."""
 
 
 class _Look(NamedTuple):
@@ -37,13 +37,13 @@ class _Look(NamedTuple):
     path: list[float]
     """∫ |dq| [rad]."""
     unsure: list[float]
-    """[rad] By how much ∫ dq may be off because the speed shakes in step with the states."""
+    """[rad] Uncertainty of ∫ dq because the speed vibrates in step with the states."""
     load: list[float]
     """∫ of unexplained torque [N·m·s]."""
 
 
 class SlowFaults:
-    """Fed with every state; `drifted` and `loaded` say what the last seconds show, in words, or are empty."""
+    """Takes every state; `drifted` and `loaded` describe faults of the last seconds in words, or are empty."""
 
     def __init__(self, joints: tuple[str, ...], contact: FloatArray) -> None:
         """`contact` [N·m] is the unexplained torque that ends a run at once."""
@@ -56,7 +56,7 @@ class SlowFaults:
         self.start()
 
     def start(self) -> None:
-        """Forget the past."""
+        """Reset."""
         self.drifted = self.loaded = ""
         self._past: deque[_Look] = deque()
         self._lately: deque[tuple[float, list[float]]] = deque(maxlen=4)
@@ -66,7 +66,7 @@ class SlowFaults:
     def add(
         self, stamp: float, q: list[float], dq: list[float], way: list[float], path: list[float], external: FloatArray
     ) -> None:
-        """A state [rad, rad/s], the integrals of dq and of |dq| up to it [rad] and the torque unexplained at it [N·m]."""
+        """A state [rad, rad/s], the integrals of dq and of |dq| up to it [rad] and its unexplained torque [N·m]."""
         past = self._past
         self._shake(stamp, dq)
         if not past:
@@ -85,8 +85,8 @@ class SlowFaults:
         self.loaded = "" if then is None else self._load(now, then)
 
     def _shake(self, stamp: float, dq: list[float]) -> None:
-        """A speed that goes up and down from state to state (three changes, each against the one before) is known at these
-        alone: the way between is that of either end's speed, or anything between."""
+        """If the speed alternates from state to state (three changes of opposite signs) it is known only at the states: the
+        displacement between lies anywhere between those of both ends' speeds."""
         lately = self._lately
         lately.append((stamp, dq))
         if len(lately) < 4:

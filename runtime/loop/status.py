@@ -1,4 +1,4 @@
-"""What a run is doing, in one line, from counters that it keeps anyway. Called by another thread than the run's."""
+"""One-line status of a run, from its counters. Called from another thread."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RunStatus:
         self._rate = Rate()
 
     def __call__(self) -> Parts:
-        """State, rate, the loop's latency, skipped periods, what became of the ticks, and the time left."""
+        """State, rate, the loop's latency, skipped periods, statuses of ticks, and the time left."""
         run, report = self._run, self._run.report
         parts = [self.state()]
         if report.ticks:

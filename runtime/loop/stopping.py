@@ -1,4 +1,4 @@
-"""Why a run ended, and how the outside asks it to end."""
+"""Reasons why a run ended, and requests to end it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT
 
 
 class Phase(enum.Enum):
-    """Where a run is; a stop may be asked for in each."""
+    """Phase of a run; a stop may be requested in each."""
 
     CHECK = "check"
     ENABLE = "enable"
@@ -49,7 +49,7 @@ class Reason(enum.Enum):
     LOST_ROBOT = "lost robot"
     LOST_MASTER = "lost master"
     PAUSED = "paused"
-    """Our process did not run for a while."""
+    """This process was paused for a while."""
     GATE = "gate"
     LOG_FAILED = "log failed"
     FAILED = "failed"
@@ -67,7 +67,7 @@ class StopRun(Exception):
 
 
 class StopRequest:
-    """Asked to stop, by whom; `signals` lets Ctrl-C and termination ask instead of raising anywhere."""
+    """A request to stop, with its origin; `signals` turns Ctrl-C and termination into requests instead of exceptions."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -78,7 +78,7 @@ class StopRequest:
 
     @contextmanager
     def signals(self) -> Iterator[StopRequest]:
-        """Within this context SIGINT, SIGTERM, SIGHUP and SIGQUIT ask; only in the main thread, elsewhere nothing."""
+        """In this context SIGINT, SIGTERM, SIGHUP and SIGQUIT request a stop; no effect outside the main thread."""
         if threading.current_thread() is not threading.main_thread():
             yield self
             return
@@ -100,13 +100,13 @@ CUT = " (torque or its change cut to a limit)"
 
 @dataclass
 class Report:
-    """What a run was: its end, what was sent, and how punctual it was."""
+    """Report of a run: its end, what was sent, and timing."""
 
     reason: Reason = Reason.FINISHED
     text: str = ""
     reflex: Reflex | None = None
     phase: Phase = Phase.CHECK
-    """Where the run was when it ended."""
+    """The phase in which it ended."""
     ending: str = ""
     """What the clean stop did."""
     ticks: int = 0
@@ -122,11 +122,11 @@ class Report:
     work: Latency = field(default_factory=Latency)
     """From a tick's start to its command handed to the kernel."""
     latency: Latency = field(default_factory=Latency)
-    """Both together: the loop's own latency."""
+    """Sum of both: the loop's own latency."""
     age: Latency = field(default_factory=Latency)
-    """Of the state when its command was sent."""
+    """Age of the state when its command was sent."""
     remark: str = ""
-    """What the arm carried beside the model at the end."""
+    """The load that the model did not have, at the end."""
 
     @property
     def good(self) -> bool:
@@ -143,7 +143,7 @@ class Report:
         return EXIT_STOPPED if self.reflex is None else int(self.reflex)
 
     def facts(self) -> dict[str, Any]:
-        """All of it for programs, times in s."""
+        """The report as plain data, times in s."""
         times = {"lateness": self.lateness, "work": self.work, "latency": self.latency, "age": self.age}
         return {
             "reason": self.reason.value, "reflex": None if self.reflex is None else self.reflex.name.lower(),

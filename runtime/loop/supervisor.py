@@ -1,7 +1,7 @@
-"""One control tick, whole: state in, command out, with a status. Deterministic, so a log can be replayed.
+"""One complete control tick: state in, command out, with a status. Deterministic, so a log can be replayed.
 
-The safe action of a tick that is refused: in torque mode the last torque for REPEAT seconds, then the law's part goes to
-zero at the rate limit while gravity stays as of the last good tick; in position mode the last position that was sent.
+The safe action of a refused tick: in torque mode the last torque for REPEAT seconds, then the law's part goes to zero
+at the rate limit while gravity stays that of the last good tick; in position mode the last position sent.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from diffpbd.runtime.model.limits import Limits
 __all__ = ["Decision", "GravityModel", "Settings", "Supervisor"]
 
 RUNAWAY_PATIENCE = 0.03
-"""s of absurd speeds before the run has to stop: longer than one bad message, shorter than the patience, because
-an arm that really is that fast must be caught."""
+"""s of absurd speeds before the run stops: longer than one bad message, shorter than the patience, because an arm
+that really is that fast must be stopped."""
 REPEAT = 0.02
 """s for which a refused tick repeats the last torque: one bad message at 100 Hz leaves no trace in what is sent."""
 REST_SPEED = 0.05
 """rad/s; an arm below it is at rest: it may be started, and a position servo may hold it."""
 
 YIELD_WAY = 0.2
-"""rad that a joint gives way after a contact: a hand's breadth at arm's length, which frees whoever is held."""
+"""rad that a joint yields after a contact: a hand's breadth at arm's length, which frees a clamped person."""
 
 
 class Supervisor:
     """Runs a controller behind a guard and reflexes, and adds gravity if the model owns it.
 
-    A controller with a method `sent` is told the law's torque [N·m] that remained; one with a method `expected` says
-    where its law leads the arm at a time [rad].
+    A controller's method `sent`, if any, gets the law's torque [N·m] after all limits; its method `expected`, if any, gives
+    the reference at a time [rad].
     """
 
     def __init__(
@@ -89,10 +89,10 @@ class Supervisor:
         self._held_position = self._zero
         self._refused_since: float | None = None
         self.accepted: FloatArray | None = None
-        """The last measured pose [rad] that was believed; None while the newest one is in dispute."""
+        """The last accepted pose [rad]; None while the newest one is in dispute."""
 
     def refusal(self, q: FloatArray, dq: FloatArray, *, outside: bool = False) -> str:
-        """Why the arm cannot be started from q [rad], dq [rad/s], or empty; `outside`: beyond the soft limits is fine."""
+        """Why the arm cannot be started from q [rad], dq [rad/s], or empty; `outside`: allow poses beyond the soft limits."""
         status = Guard(self.limits, self.settings.period).judge(0.0, q, dq)
         if not status.good:
             return f"The measured state cannot be a start: {status.words}."
@@ -114,7 +114,7 @@ class Supervisor:
         return f"The measured pose cannot be a start: {near}." if near else ""
 
     def start(self, q: FloatArray, dq: FloatArray | None = None, age: float = 0.0) -> None:
-        """Begin at rest at the pose [rad] measured `age` [s] before time zero; an InputError where that cannot be."""
+        """Begin at rest at the pose [rad] measured `age` [s] before time zero; an InputError if that is impossible."""
         reason = self.refusal(q, self._zero if dq is None else dq)
         if reason:
             raise InputError(reason)
@@ -139,7 +139,7 @@ class Supervisor:
 
     @property
     def step(self) -> FloatArray:
-        """N·m by which a torque may differ from the one sent before."""
+        """Largest change [N·m] from one sent torque to the next."""
         return self._guard.step
 
     @property
@@ -154,7 +154,7 @@ class Supervisor:
 
     @property
     def at_rest(self) -> bool:
-        """Whether the last states say, by speed and by position, that the arm stands still."""
+        """Whether the arm is at rest by speeds and positions of the last states."""
         return self._reflexes.at_rest(REST_SPEED)
 
     def may_yield(self, since: FloatArray) -> bool:
@@ -163,14 +163,14 @@ class Supervisor:
 
     @property
     def holding_torque(self) -> FloatArray:
-        """The model's gravity [N·m] at the pose last started from or used; zero if the robot owns gravity."""
+        """The model's gravity [N·m] at the pose last started from or used; zero if the robot compensates gravity."""
         return self._held_gravity
 
     def tick(
         self, time: float, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None = None
     ) -> Decision:
         """The command at `time` [s] since the start for a state measured at `stamp` [s]: q [rad], dq [rad/s] and,
-        where there are any, joint torques `effort` [N·m]."""
+        if available, joint torques `effort` [N·m]."""
         self._now = time
         status = self._judge(stamp, q, dq)
         if not status.good:
@@ -210,7 +210,7 @@ class Supervisor:
         self, time: float, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray | None = None,
         *, yielding: bool = False,
     ) -> Decision:  # fmt: skip
-        """A torque command of the stop, within the rate; see `Brake`, `tick` for the arguments; `yielding` to what pushes."""
+        """A torque command of the stop, within the rate; see `Brake`, `tick` for the arguments; `yielding`: the arm yields."""
         self._now = time
         status = self._judge(stamp, q, dq)
         if not status.good:
@@ -237,7 +237,7 @@ class Supervisor:
         return status
 
     def _torque(self, law: FloatArray, gravity: FloatArray, mass: FloatArray | None = None) -> FloatArray:
-        """What is sent for this law and gravity [N·m]; the rate may leave another law, which `_law` then is."""
+        """The torque sent for this law and gravity [N·m]; `_law` becomes the law after the rate limit."""
         command = self._guard.send(law, gravity, mass)
         remained: FloatArray = np.where(command == law + gravity, law, command - gravity)
         self._law, self._held_gravity = remained, gravity
@@ -247,7 +247,7 @@ class Supervisor:
         return command
 
     def _end(self, status: TickStatus, breach: Breach) -> Decision:
-        """Nothing is to be sent any more by this law: what was sent last stays what it was."""
+        """End this law; the last command stays as it was."""
         self.counts[status] += 1
         if breach.reflex.distrusts_state:
             self.accepted = None
@@ -262,7 +262,7 @@ class Supervisor:
         patience = self.settings.patience
         if status is TickStatus.ABSURD_SPEED:
             patience = min(patience, RUNAWAY_PATIENCE)
-        if status is TickStatus.STAMP_WENT_BACK:  # what the reflexes remember is of another clock
+        if status is TickStatus.STAMP_WENT_BACK:  # the reflexes' history is of another clock
             patience = 0.0
         if lasted >= patience:
             return self._end(status, Breach(Reflex.STATE, f"{status.words} for {lasted:.3f} s"))

@@ -1,1 +1,1 @@
-"""A generated robot opened, and what follows from its functions: limits, closed loops, shapes, distances."""
+"""An opened generated robot, and what is derived from its functions: limits, closed loops, shapes, distances."""

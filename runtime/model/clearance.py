@@ -28,32 +28,32 @@ __all__ = [
 ]
 
 KEPT = 0.02
-"""[m] What motions that are searched keep between links by default."""
+"""[m] Default distance between links in planned motions."""
 NEAREST = 1.0
-"""[m] Largest distance that can be asked for, and overlap that can be allowed."""
+"""[m] Largest distance to keep, and largest overlap to allow."""
 FAR = 1e4
-"""[m] Where obstacles are that are not there."""
+"""[m] Position of unused obstacles."""
 FINEST = 1e-5
-"""[s] Time between two looks at a motion below which it is not said to keep its distance."""
+"""[s] Finest time step of the proof that a motion keeps its distance."""
 LEAST_SIZE = 1e-9
 """[1] A quaternion or normal shorter than this has no direction."""
 COLUMNS = {
     "spheres": "centre, radius", "capsules": "both ends, radius", "boxes": "centre, quaternion wxyz, sides",
     "planes": "normal, height",
 }  # fmt: skip
-"""What a row of each kind of obstacle is."""
+"""Columns of a row of each kind of obstacle, in words."""
 SOLID = {
     "spheres": (slice(3, 4), slice(0)), "capsules": (slice(6, 7), slice(0)), "boxes": (slice(7, 10), slice(3, 7)),
     "planes": (slice(0), slice(0, 3)),
 }  # fmt: skip
-"""Of each kind the columns that are lengths, and those that are a direction."""
+"""For each kind the columns that are lengths, and those that are a direction."""
 PROBES = 7
-"""[1] Poses at which a joint that moves no distance of a row is told from one that does."""
+"""[1] Number of poses that decide which joints move which distance."""
 
 
 def obstacles(robot: Robot, **given: npt.ArrayLike) -> dict[str, FloatArray]:
-    """Arguments of `clearance` and its kin: `spheres`, `capsules`, `boxes`, `planes`, a row each, filled up to what the robot
-    was generated with by ones that are far away.
+    """Arguments of `clearance` and related functions: `spheres`, `capsules`, `boxes`, `planes`, a row each, padded to the
+    number that the robot was generated with by distant ones.
 
     Rows are centre (3) and radius; both ends (3, 3) and radius; centre (3), quaternion wxyz (4), sides (3); normal (3), height.
     """
@@ -75,7 +75,7 @@ def obstacles(robot: Robot, **given: npt.ArrayLike) -> dict[str, FloatArray]:
 
 
 def _rows(kind: str, given: npt.ArrayLike, size: int) -> FloatArray:
-    """Rows (k, size) of one kind, or a single one (size,); InputError for what is no solid."""
+    """Rows (k, size) of one kind, or a single one (size,); InputError for invalid solids."""
     rows = as_array(given, kind, "obstacles")
     if rows.size == 0:
         return np.zeros((0, size))
@@ -92,7 +92,7 @@ def _rows(kind: str, given: npt.ArrayLike, size: int) -> FloatArray:
 
 
 def _far(kind: str) -> FloatArray:
-    """One of them, far away."""
+    """A distant obstacle of this kind."""
     away = {
         "spheres": [FAR, 0.0, 0.0, 0.0],
         "capsules": [FAR, 0.0, 0.0, FAR, 0.0, 1.0, 0.0],
@@ -103,7 +103,7 @@ def _far(kind: str) -> FloatArray:
 
 
 class Distances:
-    """Distances of a robot's shapes from each other at parameters alpha, with their names; no obstacle is there."""
+    """Distances of a robot's shapes from each other at parameters alpha, with their names; without obstacles."""
 
     def __init__(self, robot: Robot, alpha: FloatArray) -> None:
         clearance = _expect(robot, "Distances")
@@ -133,7 +133,7 @@ class Distances:
         return self.robot.function(name)(q, **given, alpha=self.alpha)
 
     def moving(self) -> FloatArray:
-        """(pairs, n) 1 where a joint lies between both bodies of a pair, else 0: what derivatives at a few poses say."""
+        """(pairs, n) 1 where a joint moves a pair's distance, else 0; by derivatives at a few poses."""
         low, high = self.robot.limits.lower, self.robot.limits.upper
         low, high = np.where(np.isfinite(low), low, -np.pi), np.where(np.isfinite(high), high, np.pi)
         poses = low + (high - low) * np.random.default_rng(0).random((PROBES, self.robot.n))
@@ -148,7 +148,7 @@ class Distances:
 
 
 def distances_of(robot: Robot, alpha: FloatArray) -> Distances | None:
-    """The same of a robot that has distances between its links; None of others."""
+    """`Distances` of a robot that has them between its links; None for others."""
     clearance = robot.manifest.clearance
     if clearance is None:
         return None
@@ -165,15 +165,15 @@ def distance_option(usual: float) -> Any:
 
 
 def least_distance(robot: Robot, asked: float | None, usual: float = 0.0) -> float | None:
-    """The distance [m] to keep: what is `asked`, else `usual` of a robot that has distances between its links, else None."""
+    """The distance [m] to keep: `asked`, else `usual` for a robot that has distances between its links, else None."""
     if asked is not None:
         _expect(robot, f"{arg.clearance}")
     return usual if asked is None and distances_of(robot, robot.alpha.defaults) is not None else asked
 
 
 def near(robot: Robot, alpha: FloatArray, least: float | None) -> Callable[[FloatArray], str] | None:
-    """For a pose q [rad]: which two shapes are nearer than `least` [m], in words, or nothing; None where nothing is known or
-    `least` is None."""
+    """A function of the pose q [rad]: which two shapes are nearer than `least` [m], in words, or empty; None without
+    distances or `least`."""
     distances = None if least is None else distances_of(robot, alpha)
     if distances is None or least is None:
         return None
@@ -188,7 +188,7 @@ def near(robot: Robot, alpha: FloatArray, least: float | None) -> Callable[[Floa
 
 
 def expect_apart(robot: Robot, alpha: FloatArray, least: float | None, poses: Iterable[FloatArray], what: str) -> None:
-    """An InputError that names `what` where shapes are nearer than `least` [m] at a pose; one with NaN is not judged."""
+    """An InputError that names `what` if shapes are nearer than `least` [m] at a pose; poses with NaN are skipped."""
     distances = None if least is None else distances_of(robot, alpha)
     every = [q for q in poses if not np.isnan(q).any()]
     if distances is None or least is None or not every:
@@ -224,11 +224,11 @@ def apart_throughout(
     motion: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
     acceleration: FloatArray,
 ) -> bool:
-    """Whether shapes stay `least` [m] apart between all times (samples,) [s] too, proven: positions and rates (samples, n)
-    are those of `motion`, accelerations nowhere above `acceleration` (n,).
+    """Proves whether shapes stay `least` [m] apart also between the times (samples,) [s]; `motion` gives positions and rates
+    (samples, n), `acceleration` (n,) bounds accelerations.
 
-    A distance changes by no more than its joints' rates times their reach. Where that does not decide between two times, their
-    middle is looked at; `FINEST` s apart, it is not.
+    A distance changes at most by its joints' rates times their reach. If that does not decide between two times, the interval
+    is halved, down to `FINEST` s.
     """
     moved = distances.moving()
     start, end = time[:-1], time[1:]

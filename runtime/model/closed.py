@@ -1,10 +1,10 @@
-"""Motions and torques of robots whose loops are closed or whose joints have no motor: kinematics and a projection.
+"""Motions and torques of robots with closed loops or joints without a motor: kinematics and a projection of torques.
 
-Where loops are closed, the tree's torques τ, those of motors u and of the loops f satisfy τ = S u + Aᵀ f. Forces of the loops
-are unknown and of no interest: N, an orthonormal basis of what A leaves free, takes them out, Nᵀ S u = Nᵀ τ. Solved for u, that
-is W τ with W = (Nᵀ S)⁺ Nᵀ: in the units of every motor, and the same whichever basis N is, so that it is smooth along a motion.
-As many motors as freedoms: u = W τ. More: only (Nᵀ S)⁺ Nᵀ S u is seen of u. Fewer: joints without a motor, whose torque is
-known to be zero, stand in for those that lack.
+With closed loops the tree's torques τ, the motors' u and the loop forces f satisfy τ = S u + Aᵀ f. The unknown loop forces are
+eliminated with N, an orthonormal basis of the null space of A: Nᵀ S u = Nᵀ τ. Solved for u this is W τ with W = (Nᵀ S)⁺
+Nᵀ, in the units of every motor and independent of the choice of N, so it is smooth along a motion. As many motors as
+freedoms: u = W τ. More motors: only (Nᵀ S)⁺ Nᵀ S u is observable. Fewer: joints without a motor, whose torque is known to
+be zero, replace the missing ones.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from diffpbd.runtime.model.robot import Robot
 __all__ = ["Closed", "driven", "motor_torque", "of"]
 
 DEPENDENT = 1e-7
-"""[1] Singular values of rows below this part of the largest are rounding: rows that hold by themselves."""
+"""[1] Singular values of rows, relative to the largest, below which they are rounding: redundant rows."""
 SINGULAR = 1e-3
-"""[1] Least singular value of N at the motors below which they do not drive the loops: torques would be a thousand times what
-they are read with."""
+"""[1] Least singular value of N at the motors below which they do not drive the loops: errors of torques would be amplified a
+thousand times."""
 
 
 def of(robot: Robot) -> Closed | None:
-    """The loops and passive joints of a robot; None where it has neither."""
+    """The loops and passive joints of a robot; None if it has neither."""
     facts = robot.manifest.robot
     return Closed(robot) if facts.loops or facts.passive else None
 
@@ -41,7 +41,7 @@ def driven(robot: Robot) -> npt.NDArray[np.bool_]:
 
 
 def motor_torque(robot: Robot, q: FloatArray, dq: FloatArray, ddq: FloatArray, alpha: Any = None) -> FloatArray:
-    """What the sensors of the joints read (samples, n) [N·m or N]; zero where a joint has no motor."""
+    """Torques that the joint sensors read (samples, n) [N·m or N]; zero for a joint without a motor."""
     closed = of(robot)
     if closed is None:
         return np.asarray(robot.functions["inverse_dynamics"](q, dq, ddq, alpha), dtype=np.float64)
@@ -52,7 +52,7 @@ def motor_torque(robot: Robot, q: FloatArray, dq: FloatArray, ddq: FloatArray, a
 
 
 def inverse(A: FloatArray, rank: int) -> FloatArray:
-    """Pseudo-inverses (samples, n, rows) of rows of a rank: what numbers that are rounded add to it counts for nothing."""
+    """Pseudo-inverses (samples, n, rows) of rows of a known rank: rounding does not raise it."""
     left, values, right = np.linalg.svd(A, full_matrices=False)
     values, rank = values[..., :rank], min(rank, values.shape[-1])
     over = np.where(values > DEPENDENT * values[..., :1], 1.0 / np.maximum(values, np.finfo(float).tiny), 0.0)
@@ -60,10 +60,10 @@ def inverse(A: FloatArray, rank: int) -> FloatArray:
 
 
 class Closed:
-    """What loops and missing motors make of a robot's motions and torques; rows of samples throughout."""
+    """Motions and torques of a robot with closed loops or missing motors; arrays have one row per sample."""
 
     def __init__(self, robot: Robot) -> None:
-        """Of a robot that has either."""
+        """For a robot that has either."""
         facts = robot.manifest.robot
         self.robot, self.looped, self.mobility = robot, bool(facts.loops), facts.mobility
         self.motors = driven(robot)
@@ -79,8 +79,8 @@ class Closed:
     def completed(
         self, q: FloatArray, dq: FloatArray, ddq: FloatArray, measured: Any = None, alpha: Any = None
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Positions, rates and accelerations (samples, n) that the loops allow: nearest to these, or with `measured` (n,) those
-        of the measured joints, which the others follow."""
+        """Positions, rates and accelerations (samples, n) on the closed loops: nearest to the given ones, or with `measured`
+        (n,) those of the measured joints, from which the others follow."""
         if not self.looped:
             return q, dq, ddq
         seen = np.ones(self.robot.n, dtype=np.bool_) if measured is None else np.asarray(measured, dtype=np.bool_)
@@ -98,8 +98,8 @@ class Closed:
         return q, dq, apart + along(ddq - apart)
 
     def followed(self, q: FloatArray, measured: Any, alpha: Any = None) -> FloatArray:
-        """Positions (samples, n), those that were not measured solved from the loops sample after sample, from their values at
-        the first: a loop may close in several ways, and this is the one that a motion stays in."""
+        """Positions (samples, n); unmeasured ones are solved from the loops sample by sample, starting from their values at the
+        first: a loop may close in several ways, and a motion stays in one of them."""
         seen, close = np.asarray(measured, dtype=np.bool_), self.robot.functions["close_loops"]
         found: FloatArray = q.copy()
         fixed, k = seen.astype(np.float64), 0
@@ -116,7 +116,8 @@ class Closed:
         return found
 
     def rows(self, N: FloatArray) -> npt.NDArray[np.bool_]:
-        """The joints (n,) whose torques are told apart: all with a motor, and of the others those that must stand in."""
+        """The joints (n,) whose torques are identifiable: all with a motor, and those passive ones that replace missing
+        motors."""
         chosen: npt.NDArray[np.bool_] = self.motors
         lack = self.mobility - int(self.motors.sum())
         if lack <= 0:
@@ -131,16 +132,16 @@ class Closed:
         return chosen
 
     def projection(self, q: FloatArray, alpha: Any = None) -> FloatArray:
-        """W (samples, n, n): the tree's torques to those of the motors; a joint that is not told apart has zeros."""
+        """W (samples, n, n): the tree's torques to those of the motors; zero for a joint that is not among `rows`."""
         return self._projected(self.free(q, alpha))[0]
 
     def told(self, q: FloatArray, torque: FloatArray, alpha: Any = None) -> FloatArray:
-        """Torques of the tree (samples, n) as those of the motors."""
+        """Torques of the tree (samples, n) converted to those of the motors."""
         return np.asarray((self.projection(q, alpha) @ torque[..., None])[..., 0], dtype=np.float64)
 
     def seen(self, q: FloatArray, tau: FloatArray, alpha: Any = None) -> FloatArray:
-        """What of read torques (samples, n) is told apart: all, where motors are no more than freedoms. Without loops every
-        row is its own balance, and a torque that was read where no motor is, a push on a base, is a part of it."""
+        """The observable part of measured torques (samples, n): all, unless there are more motors than freedoms. Without loops
+        every row is its own balance, and a torque given for a joint without a motor, such as a push on a base, counts."""
         if not self.looped:
             return tau
         _, P = self._projected(self.free(q, alpha))

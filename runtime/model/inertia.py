@@ -7,9 +7,9 @@ Linear: the vector of `LINEAR_NAMES`, in which joint torques are linear: u = Y �
 the vectors of all moving links one after another. First moment and inertia are about the origin of the link frame, which
 is the frame of the joint that moves the link, in its axes; products of inertia are entries of the matrix (Ixy = −∫ xy dm).
 
-Log-Cholesky: ten numbers without any constraint, each choice of which is a body that can exist (`LOG_CHOLESKY_NAMES`;
-Rucker and Wensing 2022). The pseudo-inertia Σ = ∫ [ρ; 1][ρ; 1]ᵀ dm (4 × 4) stands between: a body can exist where Σ is
-positive definite.
+Log-Cholesky: ten unconstrained numbers, every choice of which is physically consistent (`LOG_CHOLESKY_NAMES`;
+Rucker and Wensing 2022). The pseudo-inertia Σ = ∫ [ρ; 1][ρ; 1]ᵀ dm (4 × 4) connects them: a body is physically
+consistent if Σ is positive definite.
 
 Every function takes one body or a stack of them: the last axis, or the last two of a matrix, belong to the body.
 """
@@ -66,7 +66,7 @@ def linear_from_inertial(mass: npt.ArrayLike, com: npt.ArrayLike, inertia: npt.A
 def inertial_from_linear(vector: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
     """mass [kg], COM [m] (3) and inertia about it [kg·m²] (3 × 3) of linear vectors (10).
 
-    A vector without mass has a COM only where its first moment is zero too (then the origin); else it is refused.
+    A vector without mass has a COM only if its first moment is zero too (then the origin); else it is refused.
     """
     v = _last(vector, (10,), "vector")
     mass, moment = v[..., 0], v[..., 1:4]
@@ -113,7 +113,7 @@ def linear_from_log_cholesky(parameters: npt.ArrayLike) -> FloatArray:
 
 
 def log_cholesky_from_linear(vector: npt.ArrayLike) -> FloatArray:
-    """Log-Cholesky parameters (10) of linear vectors; one that no body can have (Σ not positive definite) is refused."""
+    """Log-Cholesky parameters (10) of linear vectors; physically inconsistent ones (Σ not positive definite) are refused."""
     sigma = pseudo_inertia_from_linear(vector)
     try:
         # Σ = U Uᵀ with U upper triangular: the ordinary factor with rows and columns in reverse.
@@ -142,7 +142,7 @@ def reordered(vector: npt.ArrayLike, names: Sequence[str], *, given: Sequence[st
 
 
 def link_parameters(manifest: Manifest, alpha: npt.ArrayLike | None = None) -> FloatArray:
-    """Linear vectors (links, 10) of a generated robot's moving links: its numbers, or those of alpha where it was
+    """Linear vectors (links, 10) of a generated robot's moving links: its constants, or values of alpha if it was
     generated with symbolic masses, COMs or inertias. The payload is left out, as in `regressor`."""
     layout = ParameterVector(manifest.alpha, manifest.name)
     values = layout.by_name(layout.defaults if alpha is None else alpha)

@@ -1,7 +1,8 @@
-"""Inverse kinematics by the generated `ik`: goals checked, and a result that says whether it is one."""
+"""Inverse kinematics by the generated `ik`, with checked goals and results."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -10,48 +11,118 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import Argument, InputError, SolverError, arg
+from diffpbd.runtime.base.files import parse_json
+from diffpbd.runtime.base.fitting import number
 from diffpbd.runtime.base.names import hint
+from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.base.quaternions import expect_unit
 from diffpbd.runtime.functions.attempt import Attempt
 from diffpbd.runtime.functions.frames import chosen
-from diffpbd.runtime.functions.function import as_array
-from diffpbd.runtime.model.clearance import obstacles
+from diffpbd.runtime.model.clearance import NEAREST, obstacles
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["CLOSE", "LEVER", "STARTS", "Goal", "Ik", "goal_of", "not_reached", "rotation_of", "solve"]
+__all__ = ["Ik", "Sought", "solve"]
 
 STARTS: Final = 20
 CLOSE: Final = 1e-6
-"""[m, rad] A miss that counts as none."""
+"""[m, rad] Tolerance of a goal."""
 LEVER: Final = 0.3
-"""[m] A radian weighs as much as so many metres: that far a hand is from the joints that turn it."""
+"""[m] Weight of a radian in metres: the distance of a hand from the joints that turn it."""
 UNIT: Final = 1e-6
-"""[1] How far a rotation may be from one, as in the C text."""
+"""[1] Tolerance of a rotation, as in the C code."""
 BAD_GOAL: Final = 32
-"""Status of a goal that is none."""
+"""Status of an invalid goal."""
 
 
-@dataclass(frozen=True, eq=False)
-class Goal:
-    """Where a frame shall be: `position` (3,) [m], `rotation` (3, 3), world; None is not asked for. `weights` [1/m, 1/rad]."""
+def _of_json(text: str) -> FloatArray:
+    """Numbers of a command line."""
+    try:
+        return np.asarray(parse_json(text, "this"), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"expected numbers in a list, found {text}.") from None
 
-    frame: float
-    name: str
-    position: FloatArray | None
-    rotation: FloatArray | None
-    weights: tuple[float, float] = (1.0, LEVER)
-    clearance: float | None = None
-    """[m] Links stay so far from each other and from `obstacles`, rows by kind; None: distances are not looked at."""
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sought:
+    """A pose of a frame: `position` (3,) [m] and `rotation` (3, 3) or w x y z (4,), or `rpy` (3,) [rad], world; what is None is
+    not asked for.
+
+    The search begins at `q0` (n_p,) and then at `starts` - 1 other positions, always the same ones, and ends with the first
+    that reaches the pose within the joint limits and that `accept` takes. `weights` [1/m, 1/rad] (1, 0.3): what misses of
+    position and rotation count beside each other; `held`: joints that stay as q0 has them (None: the freedoms of a base that
+    moves); `margin` [rad or m]: left free at every limit that has room for it; `clearance` [m]: links stay so far from each
+    other and from `obstacles`, rows by kind (None: distances are not looked at).
+    """
+
+    frame: str | None = option(
+        "A frame that the robot was generated with (--frames); default: the tip.", None, metavar="LINK"
+    )
+    position: npt.ArrayLike | None = option(
+        "Position of the frame's origin in the world [m].", None, metavar="[X,Y,Z]", parse=_of_json
+    )
+    rotation: npt.ArrayLike | None = option(
+        "Orientation of the frame: a unit quaternion [w,x,y,z], or a matrix by rows.",
+        None,
+        metavar="JSON",
+        parse=_of_json,
+    )
+    rpy: npt.ArrayLike | None = option(
+        "Orientation as roll, pitch, yaw about fixed axes [rad].", None, metavar="[R,P,Y]", parse=_of_json
+    )
+    q0: npt.ArrayLike | None = option(
+        "Start of the search: a list, an object of joint names, or a file; default: zero.", None, metavar="JSON"
+    )
+    starts: int = option("Number of start positions, q0 the first.", STARTS, span=(1, 1000))
+    held: Sequence[str] | None = option(
+        "Joint that stays at its value in q0; repeatable.", None, metavar="JOINT", many=True
+    )
+    clearance: float | None = option(
+        "Smallest distance between links [m], for a ROBOT generated with --clearance.", None, span=(-NEAREST, NEAREST),
+        unit="m", metavar="M",
+    )  # fmt: skip
+    margin: float = option("Margin to every limit whose range allows it [rad or m].", 0.0, span=(0.0, 1e3))
+    weights: npt.ArrayLike = (1.0, LEVER)
     obstacles: Mapping[str, npt.ArrayLike] = field(default_factory=dict)
+    accept: Callable[[FloatArray], bool] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses invalid poses and numbers."""
+        expect(self)
+        self.pose()
+        for share in _numbers(arg.weights, self.weights, "two numbers [1/m, 1/rad]", (2,)).tolist():
+            number(f"{arg.weights}", share, 0.0)
+
+    def pose(self) -> tuple[FloatArray | None, FloatArray | None]:
+        """Position (3,) and rotation (3, 3) of the goal."""
+        rotation = None if self.rotation is None else rotation_of(self.rotation)
+        if self.rpy is not None:
+            if rotation is not None:
+                raise InputError(f"{arg.rpy}: {arg.rotation} is given too; expected one of them.")
+            angles = _numbers(arg.rpy, self.rpy, "three angles [rad]", (3,)).tolist()
+            (a, b), (c, d), (e, f) = ((math.cos(angle), math.sin(angle)) for angle in angles)
+            rotation = np.array([
+                [e * c, e * d * b - f * a, e * d * a + f * b], [f * c, f * d * b + e * a, f * d * a - e * b],
+                [-d, c * b, c * a],
+            ])  # fmt: skip
+        if self.position is not None:
+            return _numbers(arg.position, self.position, "three numbers [m]", (3,)), rotation
+        if rotation is None:
+            raise InputError(f"Expected {arg.position}, {arg.rotation} or both, found neither.")
+        return None, rotation
+
+    @property
+    def least(self) -> float | None:
+        """The distance [m] to keep, None: any."""
+        return 0.0 if self.clearance is None and self.obstacles else self.clearance
 
 
 @dataclass(frozen=True, eq=False)
 class Ik:
-    """A position `q` (n_p,) for a frame's goal: `reached`, or the nearest that was found, with what it misses the goal by.
+    """A position `q` (n_p,) for a frame's goal: `reached`, or the nearest that was found, with its errors.
 
-    `position_miss` [m] and `rotation_miss` [rad] are 0 where not asked for. `start` is the one that led to it (0: q0),
-    `starts` were tried, in `steps` Gauss-Newton steps altogether.
+    `position_miss` [m] and `rotation_miss` [rad] are 0 if not part of the goal. `start` is the index of the start that
+    led to it (0: q0), `starts` were tried, in `steps` Gauss-Newton steps altogether.
     """
 
     q: FloatArray
@@ -63,13 +134,13 @@ class Ik:
     steps: int
     frame: str
     unfit: int = 0
-    """Positions that reach the goal and that `accept` refused."""
+    """Number of positions that reach the goal but were rejected by `accept`."""
     clearance: float = float("inf")
-    """[m] The least distance at q, where it is looked at."""
+    """[m] The least distance at q, if distances are constrained."""
 
     @property
     def words(self) -> str:
-        """What it came to, in a line."""
+        """The result in one line."""
         miss = f"{self.position_miss:.3g} m and {self.rotation_miss:.3g} rad"
         if self.reached:
             return f"{self.frame} reaches the goal to {miss}, from start {self.start}, after {self.steps} steps"
@@ -79,14 +150,24 @@ class Ik:
         return f"{self.frame} did not reach the goal from {self.starts} starts: the nearest pose misses it by {miss}{apart}"
 
 
-def rotation_of(where: str, rotation: npt.ArrayLike) -> FloatArray:
-    """A rotation (3, 3) of one, or of a unit quaternion w x y z (4,); InputError for what is neither."""
-    R = as_array(rotation, "rotation", where)
+def _numbers(word: Argument, given: npt.ArrayLike, expected: str, *shapes: tuple[int, ...]) -> FloatArray:
+    """Finite numbers of one of the shapes."""
+    found = np.asarray(given, dtype=np.float64)
+    if found.shape not in shapes:
+        raise InputError(f"{word}: expected {expected}, found shape {found.shape}.")
+    if not np.isfinite(found).all():
+        raise InputError(f"{word}: expected finite numbers, found {found[~np.isfinite(found)][0]}.")
+    return found
+
+
+def rotation_of(rotation: npt.ArrayLike) -> FloatArray:
+    """A rotation (3, 3) from a matrix or a unit quaternion w x y z (4,); InputError for others."""
+    R = _numbers(arg.rotation, rotation, "a 3 x 3 matrix or a unit quaternion (w, x, y, z)", (4,), (3, 3))
     if R.shape == (4,):
         size = float(np.linalg.norm(R))
         if abs(size * size - 1.0) > UNIT:
             raise InputError(
-                f"{where}: rotation: expected a unit quaternion (w, x, y, z), found one of length {size:.10g}; divide by it."
+                f"{arg.rotation}: expected a unit quaternion (w, x, y, z), found one of length {size:.10g}; divide by it."
             )
         w, x, y, z = R / size
         return np.array([
@@ -94,92 +175,60 @@ def rotation_of(where: str, rotation: npt.ArrayLike) -> FloatArray:
             [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
             [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
         ])  # fmt: skip
-    if R.shape != (3, 3):
-        raise InputError(
-            f"{where}: rotation: expected a 3 x 3 matrix or a unit quaternion (w, x, y, z), found shape {R.shape}."
-        )
     off = float(np.abs(R.T @ R - np.eye(3)).max())
     if off > UNIT or np.linalg.det(R) < 0.0:
         found = f"whose columns are {off:.3g} from that" if off > UNIT else "that mirrors"
-        raise InputError(f"{where}: rotation: expected orthonormal right-handed columns, found a matrix {found}.")
+        raise InputError(f"{arg.rotation}: expected orthonormal right-handed columns, found a matrix {found}.")
     return R
 
 
-def goal_of(
-    robot: Robot, frame: str | None, position: npt.ArrayLike | None, rotation: npt.ArrayLike | None, where: str = "ik"
-) -> Goal:
-    """A goal whose numbers are some; InputError that says which is not."""
+def solve(robot: Robot, sought: Sought, alpha: FloatArray | None = None, *, strict: bool = False) -> Ik:
+    """The first position that reaches the pose, else the nearest or, if `strict`, a SolverError."""
     if "ik" not in robot.functions:
-        raise InputError(f"{where}: {robot.name} has no ik. {robot.manifest.why_not('ik')}".rstrip())
-    if position is None and rotation is None:
-        raise InputError(f"{where}: expected position, rotation or both, found neither.")
-    frames = robot.manifest.robot.frames
-    number = float(chosen("frame", frame, robot.name, frames, where))
-    place = None if position is None else as_array(position, "position", where)
-    if place is not None and place.shape != (3,):
-        raise InputError(f"{where}: position: expected three numbers [m], found shape {place.shape}.")
-    turn = None if rotation is None else rotation_of(where, rotation)
-    return Goal(number, frames[int(number)], place, turn)
-
-
-def solve(
-    robot: Robot,
-    goal: Goal,
-    q0: FloatArray,
-    *,
-    starts: int = STARTS,
-    margin: float = 0.0,
-    held: Sequence[str] = (),
-    alpha: FloatArray | None = None,
-    accept: Callable[[FloatArray], bool] | None = None,
-) -> Ik:
-    """The first position of `starts` that reaches the goal within the joint limits, and that `accept` takes; else the nearest.
-
-    `margin` [rad or m] is left free at every limit, where there is room. `held` names joints that stay where q0 has them.
-    `accept` gets a position that reaches the goal; where it refuses, the next start is tried.
-    """
-    function = robot.function("ik")
+        raise InputError(f"{robot.name} has no ik. {robot.manifest.why_not('ik')}".rstrip())
+    function, facts = robot.function("ik"), robot.manifest.robot
     assert isinstance(function, Attempt)
-    fixed = np.array([float(joint in held) for joint in robot.joints])
+    frame = float(chosen("frame", sought.frame, robot.name, facts.frames, f"{arg.frame}"))
+    start = robot.neutral if sought.q0 is None else _numbers(arg.q0, sought.q0, f"{robot.n_p} numbers", (robot.n_p,))
+    held = facts.base_freedoms if sought.held is None else sought.held
     if unknown := [name for name in held if name not in robot.joints]:
-        raise InputError(f"ik: held: there is no joint {unknown[0]!r}. {hint(unknown[0], robot.joints)}")
-    shares = np.array(goal.weights) * [goal.position is not None, goal.rotation is not None]
-    place = np.zeros(3) if goal.position is None else goal.position
-    turn = np.eye(3) if goal.rotation is None else goal.rotation
-    if robot.manifest.robot.floating:
-        expect_unit("ik", "q0", q0)
+        raise InputError(f"{arg.held}: there is no joint {unknown[0]!r}. {hint(unknown[0], robot.joints)}")
+    fixed = np.array([float(joint in held) for joint in robot.joints])
+    place, turn = sought.pose()
+    shares = np.array(sought.weights, dtype=np.float64) * [place is not None, turn is not None]
+    place, turn = np.zeros(3) if place is None else place, np.eye(3) if turn is None else turn
+    if facts.floating:
+        expect_unit("ik", "q0", start)
     first, steps, best = 0, 0, None
-    kept = _kept(robot, goal)
+    kept = _kept(robot, sought)
     while True:
-        options = np.array([CLOSE, CLOSE, starts - first, first, 0.0, margin])
-        status, found = function.attempt(place, turn, shares, q0, fixed, goal.frame, options, alpha, **kept)
+        options = np.array([CLOSE, CLOSE, sought.starts - first, first, 0.0, sought.margin])
+        status, found = function.attempt(place, turn, shares, start, fixed, frame, options, alpha, **kept)
         if status == BAD_GOAL:
             raise InputError(f"ik: {function.facts.status[status]}.")
         miss, turned, at, made, *apart = found.ik_info.tolist()
         steps += int(made)
         reached = status == 0
-        first = int(at) + 1 if reached else starts
-        result = Ik(found.p, reached, miss, turned, int(at), first, steps, goal.name)
-        result = result if goal.clearance is None else replace(result, clearance=apart[0])
-        if reached and (accept is None or accept(found.p)):
+        first = int(at) + 1 if reached else sought.starts
+        result = Ik(found.p, reached, miss, turned, int(at), first, steps, facts.frames[int(frame)])
+        result = result if sought.least is None else replace(result, clearance=apart[0])
+        if reached and (sought.accept is None or sought.accept(found.p)):
             return result
         if reached or best is None:
             best = replace(result, reached=False, unfit=(0 if best is None else best.unfit) + reached)
-        if first >= starts:
-            return replace(best, starts=starts, steps=steps)
+        if first >= sought.starts:
+            best = replace(best, starts=sought.starts, steps=steps)
+            if strict:
+                raise SolverError(
+                    f"ik of {robot.name}: {best.words}. Give a goal within reach or more starts; strict=False in Python "
+                    "returns it."
+                )
+            return best
 
 
-def _kept(robot: Robot, goal: Goal) -> dict[str, FloatArray]:
-    """The inputs of a robot with distances that say which to keep."""
-    if robot.manifest.clearance is None and goal.clearance is None:
+def _kept(robot: Robot, sought: Sought) -> dict[str, FloatArray]:
+    """Further inputs for a robot with distances: which to keep."""
+    if robot.manifest.clearance is None and sought.least is None:
         return {}
-    given = {kind: np.asarray(x) for kind, x in obstacles(robot, **goal.obstacles).items()}
-    least = 0.0 if goal.clearance is None else float(goal.clearance)
-    return {"keep_apart": np.array([least, float(goal.clearance is not None), 1.0]), **given}
-
-
-def not_reached(robot: Robot, result: Ik) -> SolverError:
-    """What is raised where a goal was not reached."""
-    return SolverError(
-        f"ik of {robot.name}: {result.words}. Give a goal within reach or more starts; strict=False in Python returns it."
-    )
+    given = {kind: np.asarray(x) for kind, x in obstacles(robot, **sought.obstacles).items()}
+    return {"keep_apart": np.array([sought.least or 0.0, float(sought.least is not None), 1.0]), **given}

@@ -1,4 +1,4 @@
-"""Limits of joints: those of the description, which may lack some, and those that a run is guarded by."""
+"""Joint limits: those of the description, which may be incomplete, and those of the guard of a run."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from diffpbd.runtime.folder.manifest import Joint
 __all__ = ["Approach", "JointLimits", "Limits", "beyond_effort"]
 
 SLOWEST = 0.05
-"""rad/s; no shrinking limit is taken for less: noise of a joint that stands at an end is no motion."""
+"""rad/s; lower bound of shrinking speed limits, above the noise of a joint at rest at an end."""
 
 BEYOND = 1e-9
-"""[1] Of an effort limit, by which what keeps to it may be rounded."""
+"""[1] Rounding tolerance relative to an effort limit."""
 
 
 def beyond_effort(joints: Sequence[Joint], tau: FloatArray) -> list[str]:
-    """A sentence for every joint whose torques tau (samples, n) [N·m or N] exceed its effort limit, which does not act."""
+    """A sentence for every joint whose torques tau (samples, n) [N·m or N] exceed its effort limit, which is not enforced."""
     found = []
     for joint, most in zip(joints, np.abs(tau).max(axis=0).tolist(), strict=True):
         if joint.effort is not None and most > joint.effort * (1.0 + BEYOND):
@@ -35,7 +35,7 @@ def beyond_effort(joints: Sequence[Joint], tau: FloatArray) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class JointLimits:
-    """Of the description, arrays (n,), ±inf for none: positions [rad or m], speed [rad/s or m/s], effort [N·m or N]."""
+    """Limits of the description, arrays (n,), ±inf for none: positions [rad or m], speed [rad/s or m/s], effort [N·m or N]."""
 
     lower: FloatArray
     upper: FloatArray
@@ -44,14 +44,14 @@ class JointLimits:
 
     @classmethod
     def of(cls, joints: Sequence[Joint]) -> JointLimits:
-        """Of a manifest's joints."""
+        """Limits of a manifest's joints."""
         return cls(
             or_else((j.lower for j in joints), -np.inf), or_else((j.upper for j in joints), np.inf),
             or_else((j.velocity for j in joints), np.inf), or_else((j.effort for j in joints), np.inf),
         )  # fmt: skip
 
     def expect_room(self, joints: Sequence[str]) -> JointLimits:
-        """Itself; limits of speed or effort that leave a joint nothing are refused by its name."""
+        """Itself; speed or effort limits of zero are refused by the joint's name."""
         for what, values in (("speed", self.speed), ("effort", self.effort)):
             for joint, value in zip(joints, values.tolist(), strict=True):
                 if not value > 0.0:
@@ -64,9 +64,9 @@ class JointLimits:
 
 @dataclass(frozen=True, eq=False)
 class Approach:
-    """Speeds towards an end of the way that a robot itself allows, sqrt(2 deceleration · way left) − offset, at least SLOWEST.
+    """A robot's own speed limits towards an end of its range: sqrt(2 deceleration · distance) − offset, at least SLOWEST.
 
-    Arrays (n,): `deceleration` [rad/s²], `offset` [rad/s], ends of the way `lower` and `upper` [rad].
+    Arrays (n,): `deceleration` [rad/s²], `offset` [rad/s], ends of the range `lower` and `upper` [rad].
     """
 
     deceleration: FloatArray
@@ -80,7 +80,7 @@ class Approach:
             raise InputError("Limits: an approach needs decelerations above 0 and finite ends, the lower ones below.")
 
     def towards(self, way: FloatArray) -> FloatArray:
-        """The speed [rad/s] that is allowed where `way` [rad] is left, whatever the joint's own limit is."""
+        """The speed [rad/s] allowed at the distance `way` [rad] from an end, without the joint's own limit."""
         return np.asarray(
             np.maximum(np.sqrt(2.0 * self.deceleration * np.maximum(way, 0.0)) - self.offset, SLOWEST), dtype=np.float64
         )
@@ -88,10 +88,10 @@ class Approach:
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """Limits a joint, arrays (n,): positions [rad], speed [rad/s], effort [N·m], and of the law's torque.
+    """Limits per joint, arrays (n,): positions [rad], speed [rad/s], effort [N·m], and of the law's torque.
 
     `law_effort` bounds the law's part, gravity left out (a share of `effort` at the first runs);
-    `torque_rate` [N·m/s] bounds the change of what is sent; `position_margin` [rad] is the zone before a position
+    `torque_rate` [N·m/s] bounds the change of sent torques; `position_margin` [rad] is the zone before a position
     limit in which torque towards the limit is faded out; `approach` is of a robot whose speed limits shrink near its
     position limits.
     """

@@ -1,4 +1,4 @@
-"""A generated folder opened: `load(DIR)` gives a Robot whose attributes are the generated functions."""
+"""Opens a generated folder: `load(DIR)` gives a Robot whose attributes are the generated functions."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def load(folder: str | Path) -> Robot:
 
 
 _REOPENED: dict[tuple[Path, tuple[tuple[str, float], ...]], tuple[tuple[int, ...], Robot]] = {}
-"""Robots that came from other processes, by folder and changed parameters, with the state of their manifest's file: a pool
-sends one with every task."""
+"""Cache of unpickled robots by folder and changed parameters, with the state of their manifest's file: a process pool sends
+one with every task."""
 
 
 def _reopened(folder: Path, changed: Mapping[str, float]) -> Robot:
@@ -64,7 +64,7 @@ def _kept(folder: Path, changed: Mapping[str, float]) -> Robot:
     try:
         file = (folder / MANIFEST_NAME).stat()
     except OSError:
-        return load(folder)  # says what is missing
+        return load(folder)  # raises, with what is missing
     state = file.st_mtime_ns, file.st_size, file.st_ino
     known = _REOPENED.get(key)
     if known is None or known[0] != state:
@@ -86,7 +86,7 @@ class Robot(RobotFunctions):
     """
 
     IN_WORDS = "what diffpbd.load or diffpbd.generate returns"
-    """Where something else is found."""
+    """For messages about a wrong argument."""
 
     @checked
     def __init__(self, folder: str | Path) -> None:
@@ -122,7 +122,7 @@ class Robot(RobotFunctions):
         )
 
     def _renew(self) -> None:
-        """Take the library that has been compiled in full; functions that somebody holds keep the old one."""
+        """Switch to the fully compiled library; function objects already in use keep the old one."""
         before = self._library
         before.quick = False
         with contextlib.suppress(InputError):  # the folder has been generated anew: another robot's
@@ -142,7 +142,7 @@ class Robot(RobotFunctions):
 
     @property
     def neutral(self) -> FloatArray:
-        """The position with everything at zero, (n_p,): of a floating base the quaternion that turns nothing."""
+        """The zero position (n_p,), with the identity quaternion for a floating base."""
         return np.array(self.manifest.robot.neutral)
 
     @checked
@@ -171,7 +171,7 @@ class Robot(RobotFunctions):
         return _reopened, self._origin()
 
     def _origin(self) -> tuple[Path, dict[str, float]]:
-        """Where another process finds it, and the defaults that are not its folder's."""
+        """For pickling: the folder, and defaults that differ from it."""
         return self._place, self.alpha.changed(self.manifest.alpha)
 
     def __dir__(self) -> list[str]:
@@ -198,7 +198,7 @@ class Robot(RobotFunctions):
 
     @checked
     def choose_instructions(self, name: str) -> None:
-        """Use other instruction sets, for all of this process that opened the folder; InputError where they lack."""
+        """Use other instruction sets, for all of this process that opened the folder; InputError if they are not available."""
         if self._library.quick:
             from diffpbd.runtime.folder.finish import complete
 
@@ -222,11 +222,11 @@ class Robot(RobotFunctions):
     def gpu(
         self, dtype: str = "float32", *, device: int = 0, newtons: int | None = None, chords: int | None = None
     ) -> Gpu:
-        """The functions that have text for a GPU (`generate --cuda`) on arrays of one, in float32 or float64.
+        """The functions generated for a GPU (`generate --cuda`), on GPU arrays in float32 or float64.
 
-        A pose takes `newtons` Newton and `chords` chord iterations and one more as the end of its step (default: 1
-        chord, and 1 Newton in float32, 2 in float64). InputError where there is no GPU, no driver or no compiler
-        for it; see docs/gpu.md.
+        A pose stage makes `newtons` Newton and `chords` chord iterations and a final one (default: 1 chord, and
+        1 Newton in float32, 2 in float64). InputError without a GPU, its driver or a compiler;
+        see docs/gpu.md.
         """
         from diffpbd.runtime.gpu.robot import open_gpu
 

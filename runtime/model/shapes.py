@@ -1,7 +1,7 @@
-"""What a robot looks like: the shapes of its URDF, and where they are at a pose.
+"""Visual model of a robot: the shapes of its URDF, and their poses.
 
-Visual shapes, or those of collision where no visual one can be read (STL, OBJ, PLY; COLLADA with pycollada), each as a mesh of
-trimesh (extra `view`). Joints that the generated robot holds are at zero, those that mimic others follow.
+Visual shapes, or collision shapes if no visual one can be read (STL, OBJ, PLY; COLLADA with pycollada), each as a mesh of
+trimesh (extra `view`). Joints that were held in generation are at zero; mimic joints follow theirs.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class _Joint:
     axis: FloatArray
     leader: tuple[str, float, float] | None
     pitch: float
-    """[m/rad] By which a second motion follows the first."""
+    """[m/rad] Pitch of a screw: translation per rotation."""
 
 
 @dataclass(frozen=True)
 class Shapes:
-    """All shapes of a URDF, and its tree. Poses are by the frame of the generated robot's base."""
+    """All shapes of a URDF, and its tree. Poses are relative to the generated robot's base."""
 
     shapes: tuple[Shape, ...]
     joints: tuple[_Joint, ...]
@@ -128,7 +128,7 @@ def link_frames(robot: Robot, q: FloatArray) -> dict[str, tuple[FloatArray, Floa
 
 
 def clearance_meshes(robot: Robot) -> list[tuple[Kept, Any]]:
-    """What may not touch, each with its mesh about its centre, in its axes; planes are left out. Nothing without trimesh."""
+    """Shapes that must not touch, each with its mesh in its own frame; without planes. Empty without trimesh."""
     clearance = robot.manifest.clearance
     if clearance is None or "fk" not in robot.functions:
         return []
@@ -165,7 +165,7 @@ def quaternion(rotation: FloatArray) -> FloatArray:
 
 
 def simple(mesh: Any) -> Any:
-    """A convex mesh of at most some eighty faces about another, for pictures that draw each face."""
+    """A convex hull of a mesh with at most about eighty faces, for pictures that draw each face."""
     import trimesh
 
     ways = trimesh.creation.icosphere(1).vertices
@@ -175,13 +175,13 @@ def simple(mesh: Any) -> Any:
 
 
 def _said(element: Element) -> str:
-    """A shape that was not read: its file, or its kind."""
+    """Name of a shape that was not read: its file, or its kind."""
     form = next(iter(element.find("geometry") or ()), None)
     return "no geometry" if form is None else form.get("filename", f"<{form.tag}>")
 
 
 def _mesh(trimesh: Any, element: Element, path: Path) -> Any:
-    """In the frame of the link; None where its file is not there or of a kind that nothing reads."""
+    """The mesh in the frame of the link; None if its file is missing or of an unreadable kind."""
     geometry = element.find("geometry")
     if geometry is None or len(geometry) == 0:
         return None
@@ -192,7 +192,7 @@ def _mesh(trimesh: Any, element: Element, path: Path) -> Any:
             return None
         try:
             made = trimesh.load(file, force="mesh")
-        except Exception:  # trimesh has no error of its own, and its readers raise whatever they meet
+        except Exception:  # trimesh has no error class of its own; its readers raise anything
             return None
         made.apply_scale(_numbers(form.get("scale"), (1.0, 1.0, 1.0)))
     elif form.tag == "box":
@@ -207,7 +207,7 @@ def _mesh(trimesh: Any, element: Element, path: Path) -> Any:
 
 
 def _located(name: str, path: Path) -> Path | None:
-    """The file of a mesh that is read."""
+    """The file of a mesh that is referred to by `name`."""
     return located(name, path) if Path(name).suffix.lower() in READ else None
 
 
@@ -246,7 +246,7 @@ def _motion(joint: _Joint, value: float) -> FloatArray:
 
 
 def _moved_base(robot: Robot, q: FloatArray) -> FloatArray:
-    """Where the base is: of a floating one by the seven numbers of its place, else at the origin."""
+    """Pose of the base: of a floating one from its seven numbers, else the origin."""
     frame = np.eye(4)
     if robot.manifest.robot.floating:
         w, x, y, z = q[3:7]

@@ -12,8 +12,8 @@ __all__ = ["holding_torque"]
 
 
 def holding_torque(robot: Robot, p: FloatArray, alpha: FloatArray) -> FloatArray:
-    """The torque [N·m or N] (…, n) that holds the poses p [rad or m] (…, n) at rest: gravity less springs; of the motors where
-    loops are closed, as far as they can where joints without a motor hang freely."""
+    """The torque [N·m or N] (…, n) that holds the poses p [rad or m] (…, n) at rest: gravity less springs; with
+    closed loops that of the motors, a best approximation if joints without a motor cannot be held."""
     facts = robot.manifest.robot
     if facts.loops:
         still = np.zeros_like(p)

@@ -1,10 +1,10 @@
 """Predictive control. What is imported from here is the public surface (docs/mpc.md):
 
-- `Mpc`, a planner with memory whose every tick gives a torque, its `MpcOptions`, `Weights` and `Bounds`, and what a tick is:
+- `Mpc`, a planner with warm starts that returns a torque every tick, its `MpcOptions`, `Weights`, `Bounds`, and results:
   `Tick`, `PlanSource`, `Plan`, `Status`;
-- `GoalReference` and `LogReference`, what to follow over time;
-- `DisturbanceObserver`, joint torques that the generated step does not explain;
-- `MpcController`, the same as a controller of a run; `run_closed_loop`, the generated step as the robot.
+- `GoalReference` and `LogReference`, references over time;
+- `DisturbanceObserver`, which estimates joint torques missing in the model;
+- `MpcController`, `Mpc` as a controller of a run; `run_closed_loop`, a simulation with the generated step.
 """
 
 from diffpbd.runtime.mpc.controller import MpcController

@@ -1,4 +1,4 @@
-"""Distances that a plan keeps: how far links stay from each other and from obstacles, at what price."""
+"""Distance constraints of a plan: least distance of links from each other and from obstacles, and its price."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from diffpbd.runtime.model.robot import Robot
 __all__ = ["HARD_PRICE", "SOFT_PRICE", "Apart", "kept_apart", "place"]
 
 SOFT_PRICE = 1e4
-"""[cost per m] Price of a metre less: above the multipliers of ordinary tracking costs, as that of a joint's bound is where a
+"""[cost per m] Price of a violation: above the multipliers of ordinary tracking costs, as that of a joint's bound is where a
 radian moves a distance by 10 cm."""
 HARD_PRICE = 1e5
-"""[cost per m] The same of what may not be missed: what more brings is rounding."""
+"""[cost per m] Price of a hard constraint; a higher one would only lose digits."""
 
 
 class Apart:
-    """What the emitted solver takes: `numbers` (least distance [m], price, whether it is hard) and obstacles, columns one after
+    """Inputs of the emitted solver: `numbers` (least distance [m], price, whether it is hard) and obstacles, columns one after
     another. All are changed in place, so that back ends may hold them."""
 
     def __init__(self, robot: Robot, alpha: FloatArray, least: float, price: float | None, hard: bool) -> None:
-        """Of a robot that was generated with `--clearance`; no obstacle is there."""
+        """For a robot that was generated with `--clearance`; without obstacles."""
         self.robot, self.alpha = robot, alpha
         own = HARD_PRICE if hard else SOFT_PRICE
         self.numbers = np.array([least, own if price is None else price, float(hard)])
@@ -40,13 +40,13 @@ class Apart:
 
     @classmethod
     def none(cls, robot: Robot, alpha: FloatArray) -> Apart:
-        """Nothing is kept."""
+        """No distance constraint."""
         found = cls(robot, alpha, 0.0, None, hard=False)
         found.numbers[1] = 0.0
         return found
 
     def place(self, given: Mapping[str, npt.ArrayLike]) -> None:
-        """Obstacles as they are now, rows as `diffpbd.runtime.model.clearance.obstacles` takes them; the others are gone."""
+        """Replace all obstacles; rows as in `diffpbd.runtime.model.clearance.obstacles`."""
         for kind, x in obstacles(self.robot, **given).items():
             self.obstacles[kind][:] = x.T
 
@@ -57,13 +57,13 @@ class Apart:
         return found
 
     def penalty(self, P: FloatArray) -> float:
-        """Cost of being too near at poses."""
+        """Cost of violated distances at poses."""
         least, price = self.numbers[:2]
         return float(price * np.maximum(least - self.distances(P), 0.0).sum()) if price else 0.0
 
 
 def kept_apart(robot: Robot, alpha: FloatArray, least: float | None, price: float | None, hard: bool) -> Apart | None:
-    """Of a robot with distances; None of others, which are refused where something is asked."""
+    """The constraint; None for a robot without distances, which is refused if a distance is asked for."""
     if robot.manifest.clearance is None and least is None:
         return None
     least_distance(robot, least)  # refuses one of a robot without distances
@@ -71,7 +71,7 @@ def kept_apart(robot: Robot, alpha: FloatArray, least: float | None, price: floa
 
 
 def place(robot: Robot, apart: Apart | None, given: Mapping[str, npt.ArrayLike]) -> None:
-    """`Apart.place` of a plan's distances; an InputError where the robot has none."""
+    """`Apart.place`; an InputError if the robot has no distances."""
     if apart is None:
         obstacles(robot, **given)
     else:

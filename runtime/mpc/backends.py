@@ -1,4 +1,4 @@
-"""What the planner asks of a back end, and where each comes from."""
+"""Interface of the solver back ends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Solver", "solver_of"]
 
 
 class Solver(Protocol):
-    """What a back end offers."""
+    """A solver back end."""
 
     name: str
     problem: Problem
@@ -19,11 +19,11 @@ class Solver(Protocol):
     def solve(
         self, task: Task, guess: Plan | None = None, *, shifted: bool = False, programs: int = 1, seconds: float = ...
     ) -> Plan:
-        """A plan from a guess (None: cold; `shifted`: moved on by a step)."""
+        """A plan from a first guess (None: cold start; `shifted`: by one step)."""
 
 
 def solver_of(problem: Problem, backend: Backend) -> Solver:
-    """The back end of that name for a problem; one that needs CasADi is imported when it is asked for."""
+    """The back end of that name for a problem; CasADi is imported only if it is needed."""
     if backend == "embedded":
         from diffpbd.runtime.mpc.embedded import Embedded
 

@@ -1,6 +1,6 @@
-"""Predictive control as a controller: the law is what the plan's first torque asks for beyond holding the arm.
+"""Predictive control as a controller: the law is the plan's first torque less the one that holds the arm.
 
-Everything but the clock decides: one real-time iteration a tick and no time limit, so a log replays bit for bit.
+The result does not depend on computing time: one real-time iteration a tick and no time limit, so a log replays bit for bit.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WRONG_SIGN = 0.5
 """Share of a speed limit. A wrist of 3e-4 kg m² whose friction is balanced two ticks late turns faster and faster without
 such a bound; with it shoulders keep all of their disturbances that matter."""
 ROOM = 0.01
-"""[m] What a plan keeps more than the distance at which the reflex COLLISION stops the run."""
+"""[m] Added in plans to the distance at which the reflex COLLISION stops the run."""
 WEIGHTS = ("p", "pd", "u", "du", "end")
 """Settings of the cost, see `Weights`."""
 
@@ -83,7 +83,7 @@ class MpcController:
         self._nodes: FloatArray = period * (np.arange(horizon + 1, dtype=np.float64) + delay)
 
     def start(self, q: FloatArray) -> None:
-        """From the measured pose; no plan, no torque on its way but what holds it."""
+        """Start at the measured pose: no plan; the torques already sent are those that hold it."""
         self.reference.start(q)
         self._hold = holding_torque(self._robot, q, self._alpha)
         self.mpc.start(self._hold)
@@ -109,7 +109,7 @@ class MpcController:
         return self.mpc.tick(time, q, dq, P, PD, stamp=self._stamp).torque - hold
 
     def _believable(self, q: FloatArray) -> FloatArray:
-        """The largest disturbance [N·m] (n,) that may be balanced: of the wrong sign until that is noticed, as friction is
+        """The largest disturbance [N·m] (n,) that is compensated: with the wrong sign until that is noticed, as for friction
         whenever a joint turns round, it changes the joint's speed by WRONG_SIGN of its limit."""
         inverse = np.linalg.inv(np.asarray(self._robot.mass_matrix(q, alpha=self._alpha), dtype=np.float64))
         noticed = (self.mpc.delay + 1) * self.mpc.problem.h
@@ -121,7 +121,7 @@ class MpcController:
         return np.asarray(positions[0], dtype=np.float64)
 
     def sent(self, law: FloatArray) -> None:
-        """What the supervisor made of the law's torque [N·m]: the ramp and the guard may have changed it."""
+        """The torque [N·m] that was sent: ramp and guard may have changed the law's."""
         self.mpc.sent(self._hold + law)
 
     def settings(self) -> dict[str, object]:
@@ -130,7 +130,7 @@ class MpcController:
 
 
 def _apart(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of what links keep from each other; nothing where a run does not ask."""
+    """Options of the distance constraint; empty if the run has none."""
     least = settings.get("clearance")
     if least is None:
         return {}

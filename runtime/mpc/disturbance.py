@@ -1,7 +1,7 @@
-"""A disturbance torque of each joint, estimated from what the generated step does not explain of a motion.
+"""Estimates a disturbance torque for each joint: the part of a motion that the generated step does not explain.
 
-The step is inverted exactly: which torque beside the one that acted takes the last measured state to the rates measured
-now, friction taken at those rates. Positions enter through gravity and inertia only, so an encoder step of 0.4 mrad is
+The step is inverted exactly: which additional torque takes the last measured state to the rates measured now, with
+friction at those rates. Positions enter through gravity and inertia only, so an encoder step of 0.4 mrad is
 millinewton metres here, where a difference of positions would make it hundreds of newton metres.
 """
 
@@ -21,22 +21,22 @@ __all__ = ["TIME_CONSTANT", "DisturbanceObserver"]
 TIME_CONSTANT = 0.02
 """s, of the low-pass on the estimate: two ticks at 100 Hz, so that a push is known before it has moved a shoulder."""
 FORGET = 0.1
-"""s in which an estimate fades to a third while there is nothing to renew it with."""
+"""s; time constant with which an estimate decays without new samples."""
 TICK_TOLERANCE = 0.25
-"""Share of a step by which two samples may lie nearer or farther apart and still be a step."""
+"""Tolerance of the time between two samples, as a share of a step."""
 LONGEST = 0.03
-"""s; the longest time between two samples over which a mean torque says what acted."""
+"""s; the longest time between two samples that may be represented by a mean torque."""
 ITERATIONS = 4
-"""Of Newton's method on one step, which is nearly linear in the torque: one or two are usual."""
+"""Limit of Newton's method on one step, which is nearly linear in the torque: one or two are usual."""
 SMALL = 0.01
 """N·m; a change of the torque after which the next one would be of the size of its square, in micronewton metres."""
 
 
 class DisturbanceObserver:
-    """Low-passed torque [N·m] (n,) that acts beside the commanded one and the model's own, never beyond `limit`.
+    """Low-passed torque [N·m] (n,) in addition to the commanded and modelled ones, clamped to `limit`.
 
-    Positive in the direction of the joint. What the model lacks is in it too: payload, friction, offsets. A sample that is not
-    finite, comes twice or late is no transition; without one the estimate fades.
+    Positive in the direction of the joint. It includes model errors: payload, friction, offsets. A sample that is not
+    finite, repeated or late is ignored; without samples the estimate decays.
     """
 
     def __init__(
@@ -68,18 +68,18 @@ class DisturbanceObserver:
         self.estimate: FloatArray = np.zeros_like(self.limit)
         """The last estimate [N·m]."""
         self.residual: FloatArray = np.zeros_like(self.limit)
-        """Of the last transition, before the low-pass [N·m]."""
+        """Disturbance of the last step, before the low-pass [N·m]."""
         self._last: tuple[float, FloatArray, FloatArray] | None = None
 
     @property
     def since(self) -> float | None:
-        """The time [s] of the sample before; None if there is none that counts."""
+        """The time [s] of the previous valid sample; None: no such sample."""
         return None if self._last is None else self._last[0]
 
     def update(
         self, time: float, p: FloatArray, pd: FloatArray, u: FloatArray | None, *, mean: bool = False
     ) -> FloatArray:
-        """The estimate at `time` [s], from the state p [rad], pd [rad/s] and the torque u [N·m] since the sample before.
+        """The estimate at `time` [s], from the state p [rad], pd [rad/s] and the torque u [N·m] since the previous sample.
 
         u may be None: unknown. `mean`: u is the mean since `since`, so the sample may come early or late, up to LONGEST.
         """
@@ -94,7 +94,7 @@ class DisturbanceObserver:
                     found = self._unexplained(last[1], last[2], u, self._last[2], h)
                 elif abs(h - self.h) <= TICK_TOLERANCE * self.h:
                     found = self._unexplained(last[1], last[2], u, self._last[2], self.h)
-        # A moving arm that reads the same twice is a stale message: its sample before stays, and the next one is late.
+        # The same reading twice from a moving arm is a stale message: the previous sample is kept, and the next is late.
         if found is None:
             self.estimate = self._fade * self.estimate
         else:
@@ -105,7 +105,7 @@ class DisturbanceObserver:
     def _unexplained(
         self, p: FloatArray, pd: FloatArray, u: FloatArray, pd_next: FloatArray, h: float
     ) -> FloatArray | None:
-        """The torque beside u of a step h [s] from p, pd to the rates pd_next; None where the step has no answer."""
+        """The torque in addition to u of a step h [s] from p, pd to the rates pd_next; None if it is not found."""
         found = self.estimate
         try:
             kick = h * self._friction(pd_next, self._alpha)
@@ -120,7 +120,7 @@ class DisturbanceObserver:
         return self._beyond_friction(found, pd, pd_next) if np.isfinite(found).all() else None
 
     def _beyond_friction(self, torque: FloatArray, pd: FloatArray, pd_next: FloatArray) -> FloatArray:
-        """What is left of a torque when Coulomb friction takes what it may: a joint that sticks, or turns round within
-        the step, has any friction up to its Coulomb torque, so nothing smaller says anything of a disturbance."""
+        """A torque less the largest possible Coulomb friction: a joint that sticks, or reverses within the step, has any
+        friction up to its Coulomb torque, so a smaller torque is no evidence of a disturbance."""
         slack = self._coulomb * (1.0 - np.tanh(pd / self._transition) * np.tanh(pd_next / self._transition))
         return np.sign(torque) * np.maximum(np.abs(torque) - slack, 0.0)

@@ -15,13 +15,13 @@ __all__ = ["Embedded"]
 
 GUESS, SHIFTED, COLD = 0.0, 1.0, 2.0
 PROGRAM_ITERATIONS = 30
-"""Interior-point iterations of one program; 5 to 12 are usual."""
+"""Iterations per program: of the active-set method, usually 2 or 3; if that fails of the interior point, 5 to 12."""
 TICK_ITERATIONS = 15
-"""The same where a tick has one program: what bounds its longest time (0.1 ms each on Baxter's arm at 20 steps)."""
+"""Iterations if a tick has one program: bounds its worst-case time (0.1 ms each, Baxter's arm, 20 steps)."""
 NEAR_ITERATIONS = 25
-"""The same where distances are kept: a tick that suddenly has to takes up to 20, others 4 to 12."""
+"""Iterations with distance constraints: up to 20 in the tick where they become active, else 4 to 12."""
 GAP, TICK_GAP = 1e-8, 1e-6
-"""[1] Duality gap over the cost at which a program is solved: of a sequence, and of a tick with one program."""
+"""[1] Duality gap over the cost at which a program is solved: in a sequence, and in a tick with one program."""
 STEP = 1e-8
 """[1] Relative change of the torques at which the sequence of programs has converged."""
 INFO_SIZE, WITH_DISTANCES = 8, 9
@@ -33,7 +33,7 @@ class Embedded:
     name = "embedded"
 
     def __init__(self, problem: Problem) -> None:
-        """Of a robot that was generated with `mpc`."""
+        """For a robot that was generated with `mpc`."""
         robot, n, n_p, N = problem.robot, problem.robot.n, problem.robot.n_p, problem.horizon
         if "mpc" not in robot.functions:
             why = robot.manifest.why_not("mpc") or f"Generate it again: {robot.manifest.again()}."
@@ -49,7 +49,7 @@ class Embedded:
         apart = problem.apart
         info = np.zeros(INFO_SIZE if apart is None else WITH_DISTANCES)
         self._out = [np.zeros((N, n)), np.zeros((N + 1, n_p)), np.zeros((N + 1, n)), info]
-        # The problem's own arrays, so that bounds changed there count here.
+        # The problem's own arrays, so that changed bounds take effect here.
         self._fixed = [problem.weights, problem.tip_weights, problem.bounds, np.array([problem.h]), problem.alpha]
         inputs = [*self._state, *self._references, *self._fixed[:3], self._options, *self._fixed[3:], *self._guess]
         inputs += [] if apart is None else [apart.numbers, *apart.obstacles.values()]
@@ -59,7 +59,7 @@ class Embedded:
         self, task: Task, guess: Plan | None = None, *, shifted: bool = False, programs: int = 1,
         seconds: float = float("inf"),
     ) -> Plan:  # fmt: skip
-        """At most `programs` quadratic programs from the guess (`shifted`: a step on; None: cold) within `seconds`.
+        """At most `programs` quadratic programs within `seconds`, from a first guess (`shifted`: by one step; None: cold).
 
         With a limit of seconds the programs are called one at a time, and none begins after it.
         """
@@ -93,7 +93,7 @@ class Embedded:
             target[:] = value
 
     def _plan(self, programs: int, inner: int, spent: float) -> Plan:
-        """Call the solver; what came before is added up."""
+        """Call the solver and add its counts to the earlier ones."""
         begin = clock.perf_counter()
         status = self._call()
         spent += clock.perf_counter() - begin

@@ -1,4 +1,4 @@
-"""Which torque acted when: each from the time it was sent until the next one."""
+"""History of sent torques; each acts from the time it was sent until the next one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from diffpbd.runtime.base.arrays import FloatArray
 __all__ = ["History"]
 
 LENGTH = 64
-"""Torques that are remembered; at 1 kHz twice the longest time between two states that counts."""
+"""Number of stored torques; at 1 kHz twice the longest valid time between two states."""
 
 
 class History:
@@ -36,7 +36,7 @@ class History:
             self._add(time, torque)
 
     def sent(self, torque: FloatArray, after: float | None) -> None:
-        """The last torque was really this one, or, `after` [s] later, another followed it."""
+        """Corrects the last torque; with `after` [s], another torque was sent that much later."""
         if not self._times:
             return
         if after is None:

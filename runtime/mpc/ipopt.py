@@ -1,6 +1,6 @@
 """The reference back end: the whole nonlinear program in IPOPT, with the exact derivatives of the serialized graphs.
 
-Of a robot in contact the equations of the steps are the constraints and their impulses unknowns (`transcription`).
+For a robot with contacts the equations of the steps are constraints and the impulses unknowns (`transcription`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MAX_ITERATIONS = 300
 
 class Ipopt:
     """Multiple shooting over `robot.casadi("joint_step")`, or the equations of contact with the slip lowered solve by solve;
-    slow to build and to solve, the judge of the others."""
+    slow to build and to solve; the reference for the others."""
 
     name = "ipopt"
 
@@ -83,7 +83,7 @@ class Ipopt:
         self, task: Task, guess: Plan | None = None, *, shifted: bool = False, programs: int = 0,
         seconds: float = float("inf"),
     ) -> Plan:  # fmt: skip
-        """The optimum; `programs` is left to IPOPT, `seconds` is judged when it returns."""
+        """The optimum; `programs` is ignored, `seconds` is checked when IPOPT returns."""
         problem, N = self.problem, self.problem.horizon
         bounds = np.where(abs(problem.bounds) < NONE, problem.bounds, np.sign(problem.bounds) * np.inf)
         lower, upper, change, p_lower, p_upper, speed = bounds
@@ -152,7 +152,7 @@ def _away(floating: bool, P: Any, P_ref: Any) -> Any:
 
 
 def _places(floating: bool, P: Any) -> Any:
-    """What bounds are on (n, N)."""
+    """Coordinates with bounds (n, N)."""
     return casadi.vertcat(P[:3, :], casadi.MX.zeros(3, P.size2()), P[7:, :]) if floating else P
 
 

@@ -1,4 +1,4 @@
-"""How a predictive controller solves, and what it does between solves."""
+"""Options of predictive control: solver, delay, failures, disturbance, distances."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["BACKENDS", "Backend", "MpcOptions"]
 Backend = Literal["embedded", "ipopt"]
 BACKENDS: tuple[Backend, ...] = ("embedded", "ipopt")
 MOST = 1000
-"""Programs a tick, delays, failed ticks."""
+"""Largest number of programs per tick, of delay steps, of failed ticks."""
 LONGEST = 1e7
 """[s] About four months."""
 DEAREST = 1e5
@@ -28,22 +28,22 @@ DEAREST = 1e5
 
 @dataclass(frozen=True)
 class MpcOptions:
-    """How `Mpc` solves and what it does between solves.
+    """Options of `Mpc`.
 
     `programs` quadratic programs a tick (1: a real-time iteration) within `time_limit` [s]; `delay`: steps between measuring a
     state and the torque planned from it acting; `reuse`: failed ticks in a row that go on with an old plan; `price` [cost per
     rad, per rad/s] of broken bounds; `damping` [N·m·s/rad] of the fall-back torque, a number or one a joint; `disturbance` [s]:
-    time constant of the observer whose estimate the plan takes for a constant torque on the joints (None: no observer);
-    `transition` [rad/s]: the least width over which the plan lets Coulomb friction turn round, since a program knows nothing
-    beyond the slope that it is linearised with.
+    time constant of the observer whose estimate is a constant joint torque in the plan (None: no observer);
+    `transition` [rad/s]: the least width in the plan of the sign change of Coulomb friction, because a program only sees
+    the slope at its linearisation.
 
-    `clearance` [m]: links stay so far from each other and from obstacles (None: distances are not looked at), of a robot that
-    was generated with `--clearance`; a metre less costs `clearance_price` (None: 1e4, of `clearance_hard` 1e5). With
-    `clearance_hard` a plan that is nearer, and nearer than the robot is now, by more than 1 mm is none (TOO_NEAR).
+    `clearance` [m]: least distance of links from each other and from obstacles (None: no constraint), for a robot that was
+    generated with `--clearance`; a metre of violation costs `clearance_price` (None: 1e4, with `clearance_hard` 1e5). With
+    `clearance_hard` a plan that falls short of it, and of the robot's present distance, by more than 1 mm fails (TOO_NEAR).
     """
 
     backend: Backend = option("Solver of a tick.", "embedded", choices=BACKENDS)
-    programs: int = option("Quadratic programs a tick.", 1, span=(1, MOST))
+    programs: int = option("Quadratic programs per tick.", 1, span=(1, MOST))
     time_limit: float | None = option(
         "No quadratic program of a tick starts later than this.",
         None,
@@ -52,7 +52,7 @@ class MpcOptions:
         unit="s",
         metavar="S",
     )
-    delay: int = option("Steps until a torque acts; it is compensated.", 0, span=(0, 10), unit="steps")
+    delay: int = option("Delay in steps until a torque acts, which is compensated.", 0, span=(0, 10), unit="steps")
     reuse: int = 5
     price: tuple[float, float] = (PRICE, PRICE)
     damping: npt.ArrayLike | None = None
@@ -63,14 +63,18 @@ class MpcOptions:
     transition: float = 0.0
     clearance: float | None = distance_option(0.0)
     clearance_price: float | None = option(
-        "Cost of a metre less than --clearance (1e4; hard: 1e5).", None, span=(0.0, DEAREST), open=True, metavar="W"
+        "Cost per metre of violation of --clearance (1e4; hard: 1e5).",
+        None,
+        span=(0.0, DEAREST),
+        open=True,
+        metavar="W",
     )
     clearance_hard: bool = option(
         "A plan that violates --clearance by more than 1 mm is rejected, and the last plan continues.", False
     )
 
     def __post_init__(self) -> None:
-        """Refuses numbers outside of their ends, and what is of a distance where none is kept."""
+        """Refuses numbers out of range, and options of distances without `clearance`."""
         expect(self)
         if self.reuse < 0:
             raise InputError(f"MPC: reuse: expected at least 0, found {self.reuse}.")

@@ -1,5 +1,5 @@
-"""Predictive control of robots with closed loops, joints without a motor and bases that move: what is asked of motors alone,
-references on the loops."""
+"""Predictive control of robots with closed loops, joints without a motor or moving bases: weights and bounds of motors only,
+references on the closed loops."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ __all__ = [
 ]  # fmt: skip
 
 NEARLY = 1e-2
-"""[1] Of the length of a measured quaternion: what noise and rounding leave of 1."""
+"""[1] Tolerance of the length of a measured quaternion, for noise and rounding."""
 TORQUES = ("u_lower", "u_upper", "du")
 
 
 def weights_of_motors(robot: Robot, weights: Weights) -> Weights:
-    """The weights with none on torques of joints without a motor; one that is given for such a joint is refused. Numbers are
-    not of the freedoms of a base: where it goes is not for the motors to say, unless weights one by one ask for it."""
+    """The weights, zero for torques of joints without a motor; given ones for such a joint are refused. A single number does
+    not apply to the freedoms of a base, which motors do not control directly; weights per freedom do."""
     motors = driven(robot)
     if motors.all():
         return weights
@@ -50,7 +50,7 @@ def weights_of_motors(robot: Robot, weights: Weights) -> Weights:
 
 
 def bounds_of_motors(robot: Robot, bounds: Bounds) -> Bounds:
-    """The same bounds; one on the torque of a joint without a motor is refused."""
+    """The bounds, unchanged; one on the torque of a joint without a motor is refused."""
     motors = driven(robot)
     for name in TORQUES:
         value = np.broadcast_to(np.asarray(getattr(bounds, name), dtype=np.float64), (robot.n,))
@@ -65,7 +65,7 @@ def _of_no_motor(robot: Robot, what: str, given: FloatArray) -> InputError:
 
 
 def expect_observable(robot: Robot) -> None:
-    """Refuses an observer of disturbances where torques beside the motors' cannot be told apart."""
+    """Refuses a disturbance observer if the robot's disturbance torques are not observable."""
     facts = robot.manifest.robot
     if facts.loops or facts.passive:
         what = "a base that moves" if facts.base_freedoms else "closed loops or joints without a motor"
@@ -78,7 +78,7 @@ def expect_observable(robot: Robot) -> None:
 def expect_moments(time: float, stamp: float | None) -> float:
     """The `time` of a tick; refuses times that are no numbers."""
     for name, moment in (("time", time), ("stamp", 0.0 if stamp is None else stamp)):
-        if not isinstance(moment, float):  # by far the most are
+        if not isinstance(moment, float):  # the usual case
             expect(f"Mpc.tick: {name}", moment, "float")
     return float(time)
 
@@ -86,8 +86,8 @@ def expect_moments(time: float, stamp: float | None) -> float:
 def measured_state(
     robot: Robot, closed: Closed | None, p: npt.ArrayLike, pd: npt.ArrayLike, alpha: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """A measured state: the quaternion of a floating base, whose length may be off by NEARLY, of unit length, and moved to what
-    loops allow; one that does not close, or is no quaternion, is no number."""
+    """A measured state with a normalised base quaternion (length within NEARLY of 1), projected onto the closed loops;
+    NaN if the loops do not close or the quaternion is invalid."""
     place = finite_array("p", p, (robot.n_p,), finite=False).copy()
     rates = finite_array("pd", pd, (robot.n,), finite=False)
     if robot.manifest.robot.floating and np.isfinite(place).all():
@@ -117,7 +117,7 @@ def closed_start(robot: Robot, start: FloatArray | None, alpha: FloatArray) -> F
 
 
 def expect_motors(robot: Robot, goal: FloatArray) -> None:
-    """Refuses a goal (n_p,), NaN where there is none, of a joint without a motor; of a base it is for the weights."""
+    """Refuses a goal (n_p,; NaN: none) for a joint without a motor; a goal of a base is allowed."""
     base = len(robot.manifest.robot.base_freedoms)
     asked = ~np.isnan(goal[robot.n_p - robot.n :]) & ~driven(robot)
     asked[:base] = False
@@ -127,18 +127,18 @@ def expect_motors(robot: Robot, goal: FloatArray) -> None:
 
 
 def arrived(robot: Robot, reference: GoalReference, within: float) -> Callable[[float, FloatArray, FloatArray], bool]:
-    """Whether, of time and state, the motors and what else has a goal rest `within` [rad or m] of it; a base without one may
-    move as it does."""
+    """A function of time and state: whether motors and other joints with a goal rest `within` [rad or m] of it; a base
+    without a goal may move."""
     base = np.arange(robot.n) < len(robot.manifest.robot.base_freedoms)
     led, free = driven(robot) | (base & reference.asked), base & ~reference.asked
     return lambda _time, q, dq: reference.reached(q, np.where(free, 0.0, dq), within, led)
 
 
 class OnLoops:
-    """A reference of the motors, from the start pose on; joints without a motor follow as the loops allow."""
+    """A reference of the motors, from the start pose on; joints without a motor follow by the closed loops."""
 
     def __init__(self, reference: Reference, closed: Closed) -> None:
-        """Of a robot with loops. With more motors than freedoms the nearest closed pose is taken."""
+        """For a robot with loops. With more motors than freedoms the nearest closed pose is taken."""
         self.reference, self._closed = reference, closed
         few = int(closed.motors.sum()) <= closed.mobility
         self._led = closed.motors if few else np.ones_like(closed.motors)

@@ -23,7 +23,7 @@ class PlanSource(enum.Enum):
 
 @dataclass
 class PlanReuse:
-    """Decides, tick by tick, what is applied and whether the next solve may start warm.
+    """Decides in each tick which torque is applied and whether the next solve has a warm start.
 
     At most `reuse` shifted previous plans in a row; from the failure after that on, the fall-back torque, and
     the warm start (primal and dual) is discarded so that the next try starts cold. Reference time is the
@@ -32,7 +32,7 @@ class PlanReuse:
 
     reuse: int = 5
     failures: int = 0
-    """In a row."""
+    """Failures in a row."""
     total_failures: int = 0
     last_success: float | None = None
     """Clock [s] of the last success."""
@@ -54,7 +54,7 @@ class PlanReuse:
         return PlanSource.SOLVED, self._plan[0]
 
     def failure(self, now: float, period: float, fall_back: FloatArray) -> tuple[PlanSource, FloatArray]:
-        """A failed solve: the row of the old plan that is for `now`, or `fall_back`."""
+        """A failed solve: the old plan's row for `now`, or `fall_back`."""
         self.failures += 1
         self.total_failures += 1
         if self.failures > self.reuse or self._plan is None:

@@ -1,4 +1,4 @@
-"""Model predictive control: `Mpc(robot, horizon)` plans torques along a reference, and a tick always gives one.
+"""Model predictive control: `Mpc(robot, horizon)` plans torques along a reference; every tick returns a torque.
 
 Two back ends solve the same problem (see `problem`): `embedded`, the generated robot's own C, and `ipopt`, the reference.
 """
@@ -57,7 +57,7 @@ DAMPING_SHARE = 0.1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tick:
-    """What a tick sends: `torque` (n,) [N·m], always finite and within the torque bounds, and where it comes from."""
+    """Result of a tick: `torque` (n,) [N·m], always finite and within the torque bounds, and where it comes from."""
 
     torque: FloatArray
     source: PlanSource
@@ -71,9 +71,9 @@ class Tick:
 
 
 class Mpc(Sent):
-    """A planner with memory: warm starts, torques already sent, bounded reuse of old plans.
+    """A planner with state: warm start, torques already sent, bounded reuse of old plans.
 
-    Trajectories have one sample a row. One object for one thread.
+    Trajectories have one sample per row. Not thread-safe: one object per thread.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Mpc(Sent):
             robot.alpha.vector(alpha) if alpha is None or isinstance(alpha, dict) else np.array(alpha, dtype=np.float64)
         )
         self.alpha = values
-        """As given, where the plan's may have wider friction."""
+        """As given; the plan's may have a wider friction transition."""
         planned = values.copy()
         widths = [*robot.alpha.indices("friction.transition_velocity")]
         planned[widths] = np.maximum(planned[widths], chosen.transition)
@@ -134,7 +134,7 @@ class Mpc(Sent):
         return f"<Mpc of {p.robot.name}: {p.horizon} steps of {p.h:g} s, {self.solver.name}; ticks: {ticks}>"
 
     def start(self, u_last: FloatArray | None = None) -> None:
-        """Forget everything; `u_last` [N·m] is the torque that acts now (None: what holds the first measured pose)."""
+        """Reset; `u_last` [N·m] is the torque that acts now (None: the one that holds the first measured pose)."""
         self.reuse = PlanReuse(reuse=self._reuse_limit)
         self._u_last = self._u_first = None if u_last is None else self._row("u_last", u_last).copy()
         self._sent: deque[FloatArray] = deque(maxlen=self.delay + 1)  # the oldest of a full one has just acted
@@ -155,7 +155,7 @@ class Mpc(Sent):
         self.problem.bounds[0], self.problem.bounds[1] = self._row("lower", lower), self._row("upper", upper)
 
     def sent(self, torque: FloatArray) -> None:
-        """What really went out [N·m] (n,): in place of the last tick's torque, or of a tick that was left out."""
+        """The torque really sent [N·m] (n,), instead of the last tick's, or in a skipped tick."""
         torque = self._row("torque", torque)
         if np.isfinite(torque).all():
             if self._told:
@@ -189,7 +189,7 @@ class Mpc(Sent):
         )  # fmt: skip
 
     def solve(self, task: Task, guess: Plan | None = None, *, programs: int = 50) -> Plan:
-        """One plan on its own, to convergence; nothing is remembered."""
+        """A single plan, solved to convergence; the state of the planner is not changed."""
         return self.solver.solve(task, guess, programs=programs)
 
     def tick(
@@ -200,8 +200,8 @@ class Mpc(Sent):
 
         `stamp` [s]: when the state was measured, by the clock of `time`; None: `delay` steps before its torque acts.
 
-        Whatever fails (a state or reference that is not finite, the prediction, the solver), there is a torque: the row of the
-        last plan that is for now, at most `reuse` times in a row, then the holding torque with damping. After that the next
+        Whatever fails (a state or reference that is not finite, the prediction, the solver), a torque is returned: the last
+        plan's row for this time, at most `reuse` times in a row, then the holding torque with damping. After that the next
         solve starts cold.
         """
         begin = clock.perf_counter()
@@ -251,8 +251,8 @@ class Mpc(Sent):
     def _observe(
         self, observer: DisturbanceObserver, time: float, stamp: float | None, state: tuple[FloatArray, FloatArray]
     ) -> FloatArray:
-        """The disturbance [N·m]. What acted between two states is known by when torques were sent, not by counting ticks:
-        the half of a large torque change in the wrong interval is a disturbance that nobody exerts."""
+        """The disturbance [N·m]. The torque between two states follows from the times of sending, not from counting ticks:
+        half of a large torque change in the wrong interval would look like a disturbance."""
         if stamp is None:
             acted = self._sent[0] if len(self._sent) > self.delay else self._u_first
             return observer.update(time, state[0], state[1], acted)
@@ -261,8 +261,8 @@ class Mpc(Sent):
         return observer.update(stamp, state[0], state[1], acted, mean=True)
 
     def _solve(self, task: Task, guess: Plan | None, shifted: bool, seconds: float) -> Plan:
-        """The plan under the disturbance d as that of a robot without one, every torque of which is d more; so is `guess`,
-        which therefore stays good when d changes."""
+        """The plan under the disturbance d, solved as that of a robot without one whose torques are all d larger; so are
+        those of `guess`, which therefore stays valid when d changes."""
         d, bounds = self._bias, self.problem.bounds
         kept = bounds[:2].copy()
         bounds[:2] += d  # in place: the back ends hold this array
@@ -275,7 +275,7 @@ class Mpc(Sent):
             bounds[:2] = kept
 
     def _predict(self, p: FloatArray, pd: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The state when the torque planned now begins to act, by the torques that are on their way."""
+        """Predicts the state at which the torque planned now begins to act, from the torques already sent."""
         waiting: list[FloatArray] = list(self._sent)[-self.delay :] if self.delay else []
         missing = self.delay - len(waiting)
         assert self._u_last is not None
@@ -285,7 +285,7 @@ class Mpc(Sent):
         return p, pd
 
     def _warm(self, time: float) -> tuple[Plan | None, bool]:
-        """The last plan as guess, and whether it is a step old."""
+        """The last plan as first guess, and whether it is to be shifted by one step."""
         plan = self.reuse.warm
         if not isinstance(plan, Plan) or self.reuse.last_success is None:
             return None, False

@@ -1,4 +1,4 @@
-"""The optimal control problem that every back end of `Mpc` solves: what is asked, what comes back, what it costs.
+"""The optimal control problem that every back end of `Mpc` solves: data, result and cost.
 
 Torques and states of N steps are unknowns (multiple shooting), the defects of `joint_step` are equality constraints:
 
@@ -36,13 +36,13 @@ __all__ = [
 
 MAX_HORIZON = 50
 NONE = 1e20
-"""[SI] A bound of this size is none; the emitted solver's own number."""
+"""[SI] A bound of at least this size is none, as in the emitted solver."""
 PRICE = 1e3
-"""[cost per rad or rad/s] Price of a broken bound of p or pd: above the multipliers of ordinary tracking costs, so that
-a bound is kept where it can be."""
+"""[cost per rad or rad/s] Price of a violated bound of p or pd: above the multipliers of ordinary tracking costs, so that
+a bound holds if possible."""
 TRANSITION = 0.05
-"""rad/s over which Coulomb friction should turn round in a plan. At the 0.01 of the defaults a program that is linearised where
-a wrist rests believes that torque hardly moves it, asks for all there is, and throws it."""
+"""rad/s; width of the sign change of Coulomb friction in a plan. With the default 0.01 a program linearised at a resting
+wrist predicts that torque hardly moves it, demands the full torque, and throws it."""
 RATE_SHARE = 10.0
 """[1/s] Default change of torque, as a share of the effort limit: that of the guard, full effort in 0.1 s."""
 
@@ -57,7 +57,7 @@ class Status(enum.IntEnum):
     STEP_FAILED = 7
     NOT_SOLVED = 8
     TOO_NEAR = 16
-    """Distances that are to be kept without exception are not."""
+    """A hard distance constraint is violated."""
 
     @property
     def usable(self) -> bool:
@@ -67,7 +67,7 @@ class Status(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Weights:
-    """Of the tracking cost, numbers (for joints, not for a base that moves) or one a rate (n,). The defaults are
+    """Weights of the tracking cost: numbers (for joints, not for a moving base) or one per rate (n,). The defaults are
     the paper's (1, 0.02, 2e-7), squared errors halved.
 
     `p` [1/rad²], `pd` [s²/rad²], `u` and `du` [1/(N·m)²], `end` multiplies p, pd and tip at the last node, `tip` [1/m²]
@@ -90,7 +90,7 @@ class Weights:
 
 
 def spread(name: str, value: npt.ArrayLike, count: int) -> FloatArray:
-    """Finite numbers (count,) of at least 0, from one for all or one each."""
+    """Finite numbers (count,) of at least 0, from a scalar or one each."""
     expect(f"MPC: {name}", value, "npt.ArrayLike")
     array = np.asarray(value, dtype=np.float64)
     if array.ndim > 1 or (array.ndim == 1 and array.shape != (count,)):
@@ -102,7 +102,7 @@ def spread(name: str, value: npt.ArrayLike, count: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Bounds a joint, arrays (n,): torque [N·m], its change in a step [N·m], position [rad], speed [rad/s]; ±inf: none."""
+    """Bounds per joint, arrays (n,): torque [N·m], its change per step [N·m], position [rad], speed [rad/s]; ±inf: none."""
 
     u_lower: FloatArray
     u_upper: FloatArray
@@ -135,7 +135,7 @@ class Bounds:
 
 
 def bounds_by_name(robot: Robot, h: float, data: Any, where: str) -> Bounds:
-    """The description's bounds, narrower by an object of u, du, pd: a number or n of them each; `where` is for messages."""
+    """The description's bounds, narrowed by an object with u, du, pd (a number or n each); `where`: prefix of messages."""
     limits = Bounds.of(robot, h)
     if not isinstance(data, Mapping) or set(data) - {"u", "du", "pd"}:
         raise InputError(f"{where}: expected an object with some of u, du, pd, found {shown(data)}.")
@@ -178,11 +178,11 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What a solve gives: torques U (N, n), states P (N + 1, n_p), PD (N + 1, n) from the measured one on, and how it went.
+    """Result of a solve: torques U (N, n), states P (N + 1, n_p), PD (N + 1, n) from the measured one on, and statistics.
 
-    `cost` includes the prices of broken bounds; `defect` is the largest of the last linearisation; `violation` the largest
-    excess over bounds of p and pd; `clearance` the least distance [m] where distances are kept. `seconds` is the
-    time of the embedded solver's own code.
+    `cost` includes the prices of violated bounds; `defect` is the largest of the last linearisation; `violation` the
+    largest excess over bounds of p and pd; `clearance` the least distance [m] if constrained. `seconds` is the time in
+    the embedded solver.
     """
 
     status: Status
@@ -201,7 +201,7 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Everything of a robot's problem that stays from tick to tick: horizon N, step h [s], alpha, weights, bounds, prices."""
+    """The constant part of a robot's problem: horizon N, step h [s], alpha, weights, bounds, prices."""
 
     robot: Robot
     horizon: int
@@ -229,11 +229,11 @@ class Problem:
 
     @property
     def floating(self) -> bool:
-        """Whether positions have the quaternion of a base that floats."""
+        """Whether positions contain the quaternion of a floating base."""
         return self.robot.manifest.robot.floating
 
     def cost(self, task: Task, U: FloatArray, P: FloatArray, PD: FloatArray) -> float:
-        """The cost of torques and states, prices of broken bounds included."""
+        """The cost of torques and states, with prices of violated bounds."""
         w, (_, _, _, p_lower, p_upper, speed) = self.weights, self.bounds
         node = np.repeat(w[[0, 1]][None], self.horizon, axis=0)
         node[-1] = w[[4, 5]]
@@ -260,7 +260,7 @@ class Problem:
         return max(0.0, *(float(block.max()) for block in over))
 
     def first_guess(self, task: Task, guess: Plan | None, shifted: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """U (N, n), P (N + 1, n_p), PD (N + 1, n): the guess, a step on if `shifted`; None: at rest where the arm is, held."""
+        """U (N, n), P (N + 1, n_p), PD (N + 1, n): the guess, by a step if `shifted`; None: at rest where measured."""
         N, n = self.horizon, self.robot.n
         if guess is None:
             U = np.tile(holding_torque(self.robot, task.p, self.alpha), (N, 1))
@@ -274,7 +274,7 @@ class Problem:
 
 
 def check_step(h: float) -> None:
-    """Refuse a step [s] that is none."""
+    """Refuse a step [s] that is not positive and finite."""
     if not (np.isfinite(h) and h >= 1e-9):  # status 21 in C
         raise InputError(f"MPC: the step must be above 0 s, 1e-9 s at least, found {h}.")
 

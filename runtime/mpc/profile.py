@@ -1,4 +1,4 @@
-"""How a way is gone along over time: with bounded acceleration and jerk, or in the shortest time that these allow (ruckig)."""
+"""Time profiles along a straight path: with bounded acceleration and jerk, or time-optimal within these bounds (ruckig)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["ACCELERATION", "FASTEST", "JERK", "PROFILE", "PROFILES", "Along", "A
 
 PROFILES: Final = ("ramp", "smooth", "ruckig")
 PROFILE: Final = "smooth"
-"""How a goal is approached where nobody asks for another way."""
+"""Default profile towards a goal."""
 ACCELERATION: Final = 10.0
 """[1/s] Default acceleration over speed: full speed after 0.17 s."""
 JERK: Final = 200.0
@@ -27,9 +27,9 @@ BENT: Final = 6.0
 """[1] Its largest second derivative."""
 
 FASTEST: Final = 100.0
-"""[rad/s or m/s] Beyond what an arm does."""
+"""[rad/s or m/s] Largest accepted speed, above that of any arm."""
 SHARPEST: Final = 1e5
-"""[rad/s², rad/s³] Largest acceleration and jerk that mean anything."""
+"""[rad/s², rad/s³] Largest accepted acceleration and jerk."""
 
 
 @dataclass(frozen=True)
@@ -42,20 +42,20 @@ class Approach:
         unit="rad/s",
     )  # fmt: skip
     profile: str = option(
-        "Way to the goal: with bounded acceleration and jerk (smooth), in the shortest time within these bounds (ruckig, an "
+        "Motion to the goal: with bounded acceleration and jerk (smooth), in the shortest time within these bounds (ruckig, an "
         "extra), or at constant speed (ramp).", PROFILE, flag="--goal-profile", choices=PROFILES,
     )  # fmt: skip
     acceleration: float | None = option(
-        "Most acceleration towards it [rad/s²]; default: 10 times --goal-speed.", None, flag="--goal-acceleration",
+        "Largest acceleration towards it [rad/s²]; default: 10 times --goal-speed.", None, flag="--goal-acceleration",
         span=(0.0, SHARPEST), open=True, unit="rad/s²",
     )  # fmt: skip
     jerk: float | None = option(
-        "Most jerk towards it [rad/s³]; default: 200 times --goal-speed.", None, flag="--goal-jerk", span=(0.0, SHARPEST),
+        "Largest jerk towards it [rad/s³]; default: 200 times --goal-speed.", None, flag="--goal-jerk", span=(0.0, SHARPEST),
         open=True, unit="rad/s³",
     )  # fmt: skip
 
     def __post_init__(self) -> None:
-        """Refuses what is no speed or bound."""
+        """Refuses invalid speeds and bounds."""
         expect(self)
         if self.profile == "ramp" and not (self.acceleration is None and self.jerk is None):
             raise InputError(
@@ -65,19 +65,19 @@ class Approach:
 
 @dataclass(frozen=True)
 class Along:
-    """A way as a share of it: `takes` [s], and of a time [s] the share gone and its rate [1/s]."""
+    """A profile of the path parameter from 0 to 1: duration `takes` [s], parameter and its rate [1/s] at a time [s]."""
 
     takes: float
     one: Callable[[float], tuple[float, float]]
 
     def at(self, time: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Shares and rates (k,) at times (k,); one after the other, which for the few of a tick is quicker than arrays."""
+        """Path parameters and rates (k,) at times (k,); a loop, which for the few of a tick is quicker than arrays."""
         share, rate = np.array([self.one(t) for t in time.tolist()]).reshape(-1, 2).T
         return share, rate
 
 
 def along(profile: str, speed: float, acceleration: float, jerk: float) -> Along:
-    """From 0 to 1 at most so fast [1/s], [1/s²], [1/s³]; no way (infinite speed) takes no time."""
+    """From 0 to 1 within these bounds [1/s], [1/s²], [1/s³]; infinite speed (no path) takes no time."""
     if not np.isfinite(speed):
         return Along(0.0, lambda time: (1.0, 0.0))
     if profile == "ruckig":
@@ -87,14 +87,14 @@ def along(profile: str, speed: float, acceleration: float, jerk: float) -> Along
 
 def _smooth(speed: float, acceleration: float, jerk: float) -> Along:
     """The speed rises by a cubic without slope at either end, stays, and falls the same way: acceleration and jerk are bounded,
-    and no faster than asked. A short way has a lower speed."""
+    and the speed is at most `speed`. A short path has a lower speed."""
     speed = min(speed, float(np.sqrt(acceleration / STEEPEST)), float(np.cbrt(jerk / BENT)))
     rise = max(STEEPEST * speed / acceleration, float(np.sqrt(BENT * speed / jerk)))
     takes = 1.0 / speed + rise
 
     def at(time: float) -> tuple[float, float]:
         left = takes - time
-        since = max(min(time, left), 0.0)  # the second half is the first one backwards
+        since = max(min(time, left), 0.0)  # the second half mirrors the first
         u = min(since / rise, 1.0)
         gone = speed * (rise * u * u * u * (1.0 - 0.5 * u) + max(since - rise, 0.0))
         return gone if time < left else 1.0 - gone, speed * u * u * (3.0 - 2.0 * u)

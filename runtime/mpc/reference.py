@@ -19,9 +19,9 @@ __all__ = ["GoalReference", "LogReference", "Reference", "goal_reference", "way_
 
 
 NO_WAY = 1e-6
-"""[s] A way that takes no longer at full speed is none."""
+"""[s] A path that takes no longer at full speed counts as no motion."""
 REST = 0.1
-"""[s] A joint rests at a goal when it would stay near it for so long."""
+"""[s] A joint rests at a goal if at its speed it stays near it for that long."""
 
 
 class Reference(Protocol):
@@ -39,7 +39,7 @@ class GoalReference:
     """From the start pose to `goal` [rad] (n_p,) at `speed` [rad/s]; NaN: that joint stays where it starts. The turn of a
     `floating` base goes about one axis, the shortest way.
 
-    By the profile "ramp" every joint goes at that speed until it is there; by others (`profile.PROFILES`) all go together, none
+    With the profile "ramp" every joint moves at that speed until it arrives; with others (`PROFILES`) all arrive together, none
     faster than its entry of `fastest` (n,) [rad/s], with at most `acceleration` [rad/s²] and `jerk` [rad/s³] (by default
     `ACCELERATION` and `JERK` times the speed).
     """
@@ -53,7 +53,7 @@ class GoalReference:
     fastest: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        Approach(self.speed, self.profile, self.acceleration, self.jerk)  # refuses what is none
+        Approach(self.speed, self.profile, self.acceleration, self.jerk)  # refuses invalid ones
         self._along = along(self.profile, np.inf, 1.0, 1.0)
         self._from = np.where(np.isnan(self.goal), 0.0, self.goal)
 
@@ -64,7 +64,7 @@ class GoalReference:
             self._along = self._profile(q)
 
     def _profile(self, q: FloatArray) -> Along:
-        """Of the whole way from a pose: the joint that is first at a limit sets the time."""
+        """Profile of the whole path from a pose; the slowest joint sets the time."""
         far = self._farthest(self.way(q))
         fastest = self.speed if self.fastest is None else np.minimum(self.speed, self.fastest)
         least = float((far / fastest).max())
@@ -76,7 +76,7 @@ class GoalReference:
 
     @property
     def target(self) -> FloatArray:
-        """Where it ends (n_p,) [rad]: the goal, and the start pose of joints without one."""
+        """The final pose (n_p,) [rad]: the goal, and the start pose of joints without one."""
         return np.where(np.isnan(self.goal), self._from, self.goal)
 
     @property
@@ -86,13 +86,13 @@ class GoalReference:
         return np.concatenate([given[:3], np.repeat(given[3], 3), given[7:]]) if self.floating else given
 
     def takes(self, q: FloatArray) -> float:
-        """[s] Until the goal, from this pose."""
+        """Duration [s] from this pose to the goal."""
         if self.profile != "ramp":
             return self._profile(q).takes
         return float(self._farthest(self.way(q)).max() / self.speed)
 
     def way(self, q: FloatArray) -> FloatArray:
-        """From a pose to the goal (n,): of a base's turn the rotation vector."""
+        """Displacement from a pose to the goal (n,); rotation vector for a base."""
         goal = np.where(np.isnan(self.goal), q, self.goal)
         way = difference(self.floating, goal, q)
         if self.floating:
@@ -100,7 +100,7 @@ class GoalReference:
         return way
 
     def _farthest(self, way: FloatArray) -> FloatArray:
-        """How far each has to go (n,); a turn as a whole."""
+        """Distances (n,); for a base's rotation the angle."""
         size = np.abs(way)
         if self.floating:
             size[3:6] = np.linalg.norm(way[3:6])
@@ -115,7 +115,7 @@ class GoalReference:
         return bool((away if joints is None else away[joints]).all() and (np.abs(dq) * REST <= within).all())
 
     def at(self, time: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """By the profile, then at the goal."""
+        """Along the profile, then at the goal."""
         way = self.way(self._from)
         if self.profile != "ramp":
             return self._together(np.maximum(time, 0.0), way)
@@ -129,7 +129,7 @@ class GoalReference:
         return np.hstack([self._from[:3] + along[:, :3], q, self._from[7:] + along[:, 6:]]), rates
 
     def _together(self, time: FloatArray, way: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """All along the straight way, a base's turn about its axis."""
+        """All joints along a straight path, a base's rotation about a fixed axis."""
         share, rate = self._along.at(time)
         rates, gone = rate[:, None] * way, share[:, None] * way
         if not self.floating:
@@ -178,7 +178,7 @@ class LogReference:
             )
 
     def at(self, time: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Between samples by straight lines, positions and rates alike."""
+        """Linear interpolation of positions and rates."""
         since = self.time[0] + np.maximum(time, 0.0)
         gone = np.maximum(time, 0.0)[:, None] * self.speed
         left = self._offset - np.clip(self._offset, -gone, gone)
@@ -193,7 +193,7 @@ def goal_reference(robot: Robot, goal: FloatArray, approach: Approach) -> GoalRe
 
 
 def way_to(options: Mapping[str, Any]) -> dict[str, Any]:
-    """What `goal_profile`, `goal_acceleration` and `goal_jerk` say of the way to a goal, by the names of `GoalReference`."""
+    """`goal_profile`, `goal_acceleration` and `goal_jerk` as keywords of `GoalReference`."""
     return {
         "profile": options.get("goal_profile") or PROFILE, "acceleration": options.get("goal_acceleration"),
         "jerk": options.get("goal_jerk"),
@@ -203,6 +203,6 @@ def way_to(options: Mapping[str, Any]) -> dict[str, Any]:
 def way_of(
     robot: Robot, time: FloatArray, q: FloatArray, dq: FloatArray, speed: float, reach: float = np.inf
 ) -> LogReference:
-    """The reference of a robot along samples, shortest ways for its joints without ends."""
+    """The reference of a robot along samples; continuous joints take the shortest way."""
     endless = tuple(j.endless for j in robot.manifest.robot.joints)
     return LogReference(time, q, dq, speed, reach, robot.joints, endless)

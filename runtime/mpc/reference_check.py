@@ -1,4 +1,4 @@
-"""A recording held against what the robot can do, before anything follows it; jumps bridged where that is asked for."""
+"""Checks a recording against the robot's limits before it is followed; bridges jumps on request."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from diffpbd.runtime.mpc.reference import LogReference, way_of
 __all__ = ["REACH", "check_goal", "read_reference"]
 
 REACH = 0.2
-"""[rad or m] From the start pose to a recording's first sample: farther, the way between is a motion that nobody recorded."""
+"""[rad or m] Largest distance from the start pose to a recording's first sample: the motion between was not recorded."""
 SPEED_WINDOW, ACCELERATION_WINDOW = 0.03, 0.1
-"""[s] Over which speeds and accelerations of the positions are taken: an encoder's quantum of 4e-4 rad is 0.01 rad/s and
-0.05 rad/s² then."""
+"""[s] Windows for speeds and accelerations from positions: the quantisation of 4e-4 rad of an encoder then gives 0.01 rad/s
+and 0.05 rad/s²."""
 MOST_BRIDGED = 1_000_000
-"""Samples over one jump."""
+"""Largest number of samples across one jump."""
 ROUNDING = 1.02
-"""[1] Share of a limit that counts as within it: speeds of a sampled motion are that exact."""
+"""[1] Tolerated factor on a limit: the accuracy of speeds of a sampled motion."""
 
 
 @dataclass(frozen=True)
 class _Way:
-    """Positions at times, and what was said about them."""
+    """Positions at times, and notes on them."""
 
     time: FloatArray
     q: FloatArray
@@ -50,7 +50,7 @@ def read_reference(
 ) -> tuple[LogReference, tuple[str, ...]]:
     """A reference along a log, with notes on it; refused by joint and time where positions jump or are too quick.
 
-    `speed` [rad/s] is that towards the first sample; with `bridge` also that over jumps, and from any start.
+    `speed` [rad/s] applies towards the first sample; with `bridge` also across jumps, and from any start pose.
     """
     recording = read_whole(path, robot, reading)
     notes = [note for note in recording.notes if " jumps " not in note]
@@ -67,7 +67,7 @@ def read_reference(
 
 
 def check_goal(robot: Robot, goal: FloatArray, option: str | Argument = arg.goal) -> None:
-    """Refuses a goal (n_p,), or what else `option` gave, outside of a joint's limits; NaN: that joint stays."""
+    """Refuses a goal (n_p,) of `option` outside of a joint's limits; NaN: that joint stays."""
     floating = robot.manifest.robot.floating
     if floating:
         _check_turn(robot, goal, option)
@@ -81,7 +81,7 @@ def check_goal(robot: Robot, goal: FloatArray, option: str | Argument = arg.goal
 
 
 def _check_turn(robot: Robot, goal: FloatArray, option: str | Argument) -> None:
-    """Refuses the turn of a base that is no unit quaternion, or a part of one."""
+    """Refuses an orientation of a base that is not a complete unit quaternion."""
     given, names = ~np.isnan(goal[PLACE]), robot.positions[PLACE]
     if given.all():
         expect_unit(str(option), "base", goal)
@@ -93,7 +93,7 @@ def _check_turn(robot: Robot, goal: FloatArray, option: str | Argument) -> None:
 
 
 def _whole(robot: Robot, r: Recording, speed: float, bridge: bool) -> tuple[_Way, list[str]]:
-    """The recording in one piece: what jumps is refused, or gone over at `speed`."""
+    """The recording in one piece: jumps are refused, or bridged at `speed`."""
     assert r.dq is not None  # read_whole asks for them
     faults = []
     step = float(np.median(np.diff(r.time)))

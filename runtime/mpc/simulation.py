@@ -10,7 +10,7 @@ import numpy as np
 
 from diffpbd.runtime.base import options
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.base.fitting import expect
 from diffpbd.runtime.base.live import Loop
 from diffpbd.runtime.base.options import option
@@ -23,11 +23,12 @@ from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import Status, finite_array
 from diffpbd.runtime.mpc.reference import Reference
+from diffpbd.runtime.simulate.simulation import step_count
 
-__all__ = ["ClosedLoop", "Plant", "run_closed_loop"]
+__all__ = ["MAX_TICKS", "ClosedLoop", "Plant", "run_closed_loop"]
 
 SETTLING = 1.0
-"""[s] Beyond the way to a goal, by default."""
+"""[s] Default time after a goal is reached."""
 MAX_TICKS = 1_000_000  # a run is held in memory
 LOUDEST = 1e3
 """[rad, m, rad/s, m/s] Largest noise."""
@@ -39,8 +40,8 @@ class ClosedLoop:
     that acts from it on (ticks + 1, n).
 
     `seconds` (ticks,) of each tick, `solver` (ticks,) of the embedded solver's code in it, `iterations` (ticks,) of its
-    interior point; `disturbance` (ticks, n) [N·m] the estimate of each tick; `rms` [rad] (n,) of q about its
-    reference; `violation` [rad or rad/s] of the limits.
+    programs, of the active-set method or, if that failed, of the interior point; `disturbance` (ticks, n) [N·m] the
+    estimate of each tick; `rms` [rad] (n,) of q about its reference; `violation` [rad or rad/s] of the limits.
     """
 
     h: float
@@ -73,8 +74,8 @@ class ClosedLoop:
 
 @dataclass(frozen=True, eq=False)
 class Plant:
-    """The simulated robot where it is not what the plan knows: its own `alpha`, a `load` (n,) [N·m or N] on the joints all
-    the time, and noise of what is measured, standard deviations of positions [rad or m] and of rates, from `seed`."""
+    """Differences of the simulated robot from the plan's model: its own `alpha`, a constant `load` (n,) [N·m or N] on the
+    joints, and measurement noise, standard deviations of positions [rad or m] and of rates, from `seed`."""
 
     alpha: FloatArray | None = None
     load: FloatArray | None = None
@@ -87,7 +88,7 @@ class Plant:
     seed: int = option("Seed of the noise.", 0, span=(0, 2**32 - 1))
 
     def __post_init__(self) -> None:
-        """Refuses noise that is none."""
+        """Refuses invalid noise."""
         for field in fields(self):
             expect(f"Plant: {field.name}", getattr(self, field.name), str(field.type))
         options.expect(self)
@@ -99,14 +100,12 @@ def run_closed_loop(
 ) -> ClosedLoop:  # fmt: skip
     """From rest at `start` [rad], held, for `duration` [s]; torques act `mpc.delay` steps after their tick.
 
-    `plant` is the robot, else what the plan knows. `loop` counts the ticks. `stop` of time [s] and the true state ends the run
-    early.
+    `plant` is the simulated robot, by default the plan's model. `loop` counts the ticks. `stop`, a function of time [s] and
+    true state, ends the run early.
     """
     problem, plant = mpc.problem, plant or Plant()
     robot, h, N = problem.robot, problem.h, problem.horizon
-    count = round(duration / h)
-    if not 1 <= count <= MAX_TICKS:
-        raise InputError(f"MPC: {duration:g} s in steps of {h:g} s are {count:.8g} ticks; expected 1 to {MAX_TICKS}.")
+    count = step_count(duration, h, MAX_TICKS)
     nodes: FloatArray = h * (np.arange(N + 1, dtype=np.float64) + mpc.delay)
     step = robot.function("joint_step")
     q, dq, tau = (np.zeros((count + 1, size)) for size in (robot.n_p, robot.n, robot.n))

@@ -1,21 +1,19 @@
-"""A pose for a goal of the tip: inverse kinematics within the joint limits, from the start pose and from others."""
+"""Joint positions for a goal of the tip: inverse kinematics within the joint limits, with several starts."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.model.inverse_kinematics import goal_of, solve
+from diffpbd.runtime.model.inverse_kinematics import Sought, solve
 from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["pose_at"]
 
 INSIDE = 0.02
-"""[rad or m] Left free at every joint limit, where there is so much room: a plan needs some to brake in."""
+"""[rad or m] Margin to every joint limit, if the range allows: room for a plan to brake."""
 
 
 def pose_at(
@@ -39,8 +37,7 @@ def pose_at(
         )
     if robot.manifest.robot.loops:
         raise InputError(f"{robot.name} has closed loops; a goal of the tip is for open chains: give one by joint.")
-    asked = replace(goal_of(robot, None, goal, None, "The tip's goal"), clearance=clearance)
-    found = solve(robot, asked, start, margin=INSIDE, alpha=alpha)
+    found = solve(robot, Sought(position=goal, q0=start, margin=INSIDE, clearance=clearance), alpha)
     if found.reached:
         return found.q
     near = "" if clearance is None else f", its links {found.clearance:.4g} m apart where {clearance:g} m are asked"

@@ -1,4 +1,4 @@
-"""What binds the states of a plan in the whole nonlinear program: the step, or its equations with impulses as unknowns."""
+"""Equality constraints between states in the whole nonlinear program: the step, or its equations with impulses as unknowns."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["Rows", "Steps", "Transcription", "transcribed"]
 
 SLIP = "contact.slip"
 SOFTEST = 0.1
-"""[m/s] Slip of the first solve: what sticks has no other way to tell a gradient how it would move."""
+"""[m/s] Slip of the first solve: a sticking contact has no gradient that shows how it would move."""
 FALL, ROUNDING = 10.0, 1e-6
-"""[1] Slip of a solve over that of the next, at most; and what a count of falls may be above a whole one."""
+"""[1] Largest ratio of the slips of consecutive solves; and rounding tolerance of their number."""
 STATE = 7
 """Inputs of `contact_residual` before the impulses."""
 
@@ -29,13 +29,13 @@ class Transcription(Protocol):
     parameter: Any
 
     def equations(self, U: Any, P: Any, PD: Any) -> Any:
-        """Zero along the robot's motion."""
+        """Residuals, zero along the robot's motion."""
 
     def first(self, U: FloatArray, P: FloatArray, PD: FloatArray, value: FloatArray) -> FloatArray:
         """A guess of the unknowns for rows of U (N, n), P, PD (N + 1, n)."""
 
     def values(self, cold: bool) -> list[FloatArray]:
-        """The parameter of every solve, one after another."""
+        """The parameter of each of the successive solves."""
 
 
 class Steps:
@@ -47,7 +47,7 @@ class Steps:
         self.unknowns = self.parameter = casadi.MX(0, 1)
 
     def equations(self, U: Any, P: Any, PD: Any) -> Any:
-        """What the steps' ends and the next states differ by."""
+        """Differences of the steps' ends and the next states."""
         problem = self._problem
         step = problem.robot.casadi("joint_step").map(problem.horizon)
         ends = step(P[:, :-1], PD[:, :-1], U, casadi.DM(problem.h), casadi.DM(problem.alpha))
@@ -63,11 +63,11 @@ class Steps:
 
 
 class Rows:
-    """`contact_residual` with the impulses as unknowns, so that nothing iterates inside; cold, `contact.slip` falls from solve
-    to solve from SOFTEST to the problem's."""
+    """`contact_residual` with the impulses as unknowns, without inner iterations; in a cold start `contact.slip` falls from
+    solve to solve from SOFTEST to the problem's."""
 
     def __init__(self, problem: Problem) -> None:
-        """Of a robot with contacts."""
+        """For a robot with contacts."""
         self._problem, self._rows = problem, problem.robot.casadi("contact_residual")
         self._alpha, self._slip = problem.alpha.copy(), problem.robot.alpha.index(SLIP)
         self._sizes = [self._rows.size1_in(k) for k in range(STATE, self._rows.n_in())]
@@ -92,7 +92,7 @@ class Rows:
         return casadi.vertcat(*[casadi.vec(stage) for stage in scaled])
 
     def first(self, U: FloatArray, P: FloatArray, PD: FloatArray, value: FloatArray) -> FloatArray:
-        """The impulses that the momenta of every step ask for."""
+        """The impulses that balance the momenta of every step."""
         alpha, still, found = self._alpha.copy(), [np.zeros(size) for size in self._sizes], []
         alpha[self._slip] = value[0]
         for k in range(self._problem.horizon):
@@ -109,7 +109,7 @@ class Rows:
 
 
 def transcribed(problem: Problem) -> Transcription:
-    """Rows where the robot has them and no limits act, else its steps."""
+    """`Rows` for a robot with contacts and without joint limits, else `Steps`."""
     robot = problem.robot
     rows = "contact_residual" in robot.functions and "limit.slip" not in robot.alpha.names
     return Rows(problem) if rows else Steps(problem)

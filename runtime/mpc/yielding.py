@@ -1,7 +1,7 @@
-"""A reference that gives way to a push as far as it must, so that its end does not throw a joint beyond its speed limit.
+"""A reference that yields to a push just enough that the end of the push does not throw a joint beyond its speed limit.
 
-Torque that balances a push acts on for the delay after the push has ended, and turns a light joint as fast as the push did
-when it came. A joint that goes along with the push at the right speed is then stopped by it instead.
+Torque that balances a push still acts for the delay after its end, and accelerates a light joint as much as the push did at
+its begin. If the joint already moves with the push at the right speed, that torque stops it instead.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from diffpbd.runtime.model.robot import Robot
 __all__ = ["Yielding"]
 
 SPEED_SHARE = 0.7
-"""Of the speed limit: what a joint may come to when the push ends."""
+"""Share of the speed limit that a joint may reach when the push ends."""
 RETURN_TIME = 0.2
-"""s in which the reference, free again, makes good all but a third of the way it gave."""
+"""s; time constant with which the offset decays after the push."""
 
 
 class Yielding:
-    """Moves a reference by an offset that grows at the speed asked for and fades without need."""
+    """Shifts a reference by an offset that grows at the required speed and otherwise decays."""
 
     def __init__(self, robot: Robot, alpha: FloatArray, h: float, delay: int, speed: FloatArray) -> None:
         """`delay` in steps of h [s] until a torque acts; `speed` (n,) [rad/s], infinite: none."""
@@ -34,7 +34,7 @@ class Yielding:
     def start(self) -> None:
         """No offset."""
         self.offset: FloatArray = np.zeros_like(self._speed)
-        """Of the positions now [rad]."""
+        """Present offset of positions [rad]."""
 
     def shift(
         self, p: FloatArray, pd: FloatArray, u: FloatArray, d: FloatArray, P: Any, PD: Any, nodes: FloatArray
@@ -51,7 +51,7 @@ class Yielding:
         return np.asarray(P) + path, rates + given
 
     def _speed_at_the_end(self, p: FloatArray, pd: FloatArray, u: FloatArray, d: FloatArray) -> FloatArray:
-        """What the disturbance brings in speed [rad/s] in the time until something can be done about its end."""
+        """Change of speed [rad/s] by the disturbance during the delay until its end can be answered."""
         pushed, free = (p, pd), (p, pd)
         for _ in range(self._steps):
             pushed = self._step(*pushed, u + d, self._h, self._alpha)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -10,14 +11,16 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.rows import write_rows
+from diffpbd.runtime.folder.locate import find_description
 from diffpbd.runtime.model.robot import Robot
-from diffpbd.runtime.report.figures import legend_below, new_figure, save, stroke
+from diffpbd.runtime.report.figures import legend_below, new_figure, panel, save, stroke
 from diffpbd.runtime.reproduce.reference import circle
 from diffpbd.runtime.reproduce.tracking import ComputedTorque, Predictive, Track, track
 from diffpbd.runtime.simulate.plant import MujocoPlant, PlantFacts
 
-__all__ = ["LAWS", "PUSHES", "START", "plant_alpha", "plot", "pushes", "run", "summary", "write_tracks"]
+__all__ = ["LAWS", "PUSHES", "START", "Circle", "plant_alpha", "plot", "pushes", "run", "summary", "write_tracks"]
 
 START = {"s1": -0.9, "e1": 1.5, "w1": 0.97}
 """rad by the end of a joint's name, others 0: the hand points down, the circle stays clear of every limit."""
@@ -45,23 +48,37 @@ def plant_alpha(robot: Robot, facts: PlantFacts, payload: float = 0.0) -> FloatA
 LAWS: Mapping[str, type[ComputedTorque] | type[Predictive]] = {"computed-torque": ComputedTorque, "mpc": Predictive}
 
 
-def run(
-    robot: Robot, urdf: str | Path, *, diameter: float = 0.3, lap: float = 4.0, law: str = "computed-torque",
-    disturbance: bool = True, begin: float = BEGIN, only: Collection[str] | None = None,
-) -> dict[str, Track]:  # fmt: skip
-    """The runs by name (those of `only`), from `START`, under one of `LAWS`, with or without its disturbance observer.
+@dataclass(frozen=True, kw_only=True)
+class Circle:
+    """What may be chosen: MuJoCo's arm, the circle, the law that follows it, when pushes begin."""
 
-    Pushes begin at `begin` [s].
-    """
+    description: str = option(
+        "Of MuJoCo's arm: a name or a URDF file.", "baxter", metavar="ROBOT", reads=find_description
+    )
+    diameter: float = option("Of the circle [m].", 0.3, span=(0.0, 10.0), open=True)
+    lap: float = option("Of a round [s].", 4.0, span=(0.0, 1e7), open=True)
+    law: str = option("Inverse dynamics with feedback, or predictive control.", "computed-torque", choices=tuple(LAWS))
+    disturbance: bool = option(
+        "Estimate and compensate unmodelled joint torques.", True, flag="--disturbance/--no-disturbance"
+    )
+    push_at: float = option("When the pushes begin [s].", BEGIN, span=(0.0, 1e3))
+
+
+def run(
+    robot: Robot, urdf: str | Path, own: Circle = Circle(), only: Collection[str] | None = None
+) -> dict[str, Track]:
+    """The runs by name (those of `only`), from `START`."""
     if len(robot.manifest.robot.tips) != 1:
         raise InputError(f"{robot.name} has {len(robot.manifest.robot.tips)} tips; expected one.")
     facts = PlantFacts()
     reference = circle(
-        robot, [START.get(joint.split("_")[-1], 0.0) for joint in robot.joints], diameter=diameter, lap=lap,
-        period=facts.period,
+        robot, [START.get(joint.split("_")[-1], 0.0) for joint in robot.joints], diameter=own.diameter,
+        lap=own.lap, period=facts.period,
     )  # fmt: skip
-    if not 0.0 <= begin <= reference.time[-1]:
-        raise InputError(f"The pushes must begin within the {reference.time[-1]:g} s of the circle, found {begin:g} s.")
+    if not 0.0 <= own.push_at <= reference.time[-1]:
+        raise InputError(
+            f"The pushes must begin within the {reference.time[-1]:g} s of the circle, found {own.push_at:g} s."
+        )
     speed = robot.limits.speed
     plant = MujocoPlant(urdf, robot.manifest.robot.tips[0], facts)
     if plant.joints != robot.joints:
@@ -78,14 +95,14 @@ def run(
         if only is not None and name not in only:
             continue
         plant.payload(carried[name])
-        controller = LAWS[law](
+        controller = LAWS[own.law](
             robot, reference, plant_alpha(robot, facts, payload), delay=facts.delay,
-            disturbance=TIME_CONSTANT if disturbance else None,
+            disturbance=TIME_CONSTANT if own.disturbance else None,
         )  # fmt: skip
         hold = robot.inverse_dynamics(reference.p[0], zero, zero, plant_alpha(robot, still, payload))
         events: dict[int, Callable[[MujocoPlant], None]] = {}
         if name in PUSHES:
-            events[_tick(begin, facts)] = partial(_push, force=_force(name))
+            events[_tick(own.push_at, facts)] = partial(_push, force=_force(name))
         found[name] = track(plant, controller, reference, hold=hold, events=events, speed=speed, rest=REST)
     return found
 
@@ -150,18 +167,13 @@ def plot(path: str | Path, title: str, tracks: Mapping[str, Track]) -> None:
     made = new_figure(10.0, 4.5)
     made.suptitle(title)
     path_panel, error_panel = made.subplots(1, 2)
+    panel(path_panel, "", "y [m]", "z [m]").set_aspect("equal")
+    panel(error_panel, "", "time [s]", "tip error [mm]")
     first = next(iter(tracks.values()))
     path_panel.plot(first.wanted[:, 1], first.wanted[:, 2], "0.6", linewidth=3.0, label="reference")
     for k, (name, found) in enumerate(tracks.items()):
         path_panel.plot(found.tip[:, 1], found.tip[:, 2], **stroke(k), label=name)
         error_panel.semilogy(found.time, 1e3 * np.maximum(found.error, 1e-6), **stroke(k), label=name)
-    path_panel.set_aspect("equal")
-    path_panel.set_xlabel("y [m]")
-    path_panel.set_ylabel("z [m]")
-    error_panel.set_xlabel("time [s]")
-    error_panel.set_ylabel("tip error [mm]")
-    for panel in (path_panel, error_panel):
-        panel.grid(alpha=0.3)
     legend_below(made, path_panel, columns=6)
     save(path, made)
 

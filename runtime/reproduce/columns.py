@@ -11,17 +11,55 @@ from dataclasses import dataclass
 from typing import Final
 
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.base.names import hint
-from diffpbd.runtime.model.robot import Robot
-from diffpbd.runtime.reproduce.one_step import JOINT, OURS, STEPS, label_of
+from diffpbd.runtime.base.options import option
+from diffpbd.runtime.control.net_torque import NetTorqueMap, sample_map
+from diffpbd.runtime.folder.locate import locate
+from diffpbd.runtime.model.robot import Robot, load
+from diffpbd.runtime.reproduce.one_step import JOINT, OURS, STEPS, function_of, label_of, step_named
 
-__all__ = ["AS_PRINTED", "NAMES", "Column", "chosen", "columns"]
+__all__ = ["AS_PRINTED", "NAMES", "Column", "OneStep", "Steps", "chosen", "columns", "named"]
 
 AS_PRINTED: Final = {"printed_gauss_seidel": "paper_gauss_seidel", "printed_jacobi": "paper_jacobi"}
 """Columns of the robot that is generated as printed, and its steps."""
 NAMES: Final = (*AS_PRINTED, *STEPS)
 """All columns, in their order."""
 WHOLE = ("multiplier", "order")
+
+
+def named(steps: Sequence[str]) -> tuple[str, ...]:
+    """Columns by their names, or by those of their generated functions."""
+    return tuple(step_named(step, NAMES) for step in steps)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneStep:
+    """The step that a net torque map is solved with."""
+
+    step: str = option(f"That is solved: {', '.join(STEPS)}.", "paper_direct", metavar="STEP", parse=step_named)
+
+    def map(self, robot: Robot) -> NetTorqueMap:
+        """Of the only joint of `robot`."""
+        return sample_map(robot, robot.joints[0], step=function_of(robot, self.step))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steps:
+    """What stands side by side; `printed` is the folder of the robot whose step is as printed."""
+
+    steps: tuple[str, ...] = option(
+        f"Step of a column, may be given again: {', '.join(AS_PRINTED)}, the published one as printed; "
+        f"{', '.join(STEPS[:3])}, in blocks; {OURS}, {JOINT}, ours in maximal or joint coordinates. "
+        "Default: the published ones that there are, and joint.",
+        (), flag="--step", metavar="STEP", many=True, parse=named,
+    )  # fmt: skip
+    printed: str | None = option(
+        "The same robot, generated with --multiplier scalar --printed-order: columns of the step as printed.", None,
+        metavar="ROBOT", reads=locate,
+    )  # fmt: skip
+
+    def columns(self, robot: Robot) -> tuple[Column, ...]:
+        """The columns of `robot`."""
+        return columns(robot, self.steps, load(locate(self.printed)) if self.printed else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +94,7 @@ def columns(robot: Robot, steps: Sequence[str], printed: Robot | None = None) ->
 
     Without `steps` all that there are. `printed` has to be the same robot, generated as printed.
     """
-    if unknown := next((step for step in steps if step not in NAMES), None):
-        raise InputError(f"--step: there is no {unknown!r}. {hint(unknown, NAMES)}")
+    steps = named(steps)
     as_printed = tuple(name for name in AS_PRINTED if name in steps)
     own = [step for step in steps if step not in AS_PRINTED]
     if printed is not None:

@@ -18,7 +18,8 @@ from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorque, NetTorqueMap, ReachNetTorque, without_gravity
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.figures import marks, new_figure, save, stroke
-from diffpbd.runtime.reproduce.joint_law import MotionNetTorque, Trace, motor_limit, simulate
+from diffpbd.runtime.reproduce.columns import Steps
+from diffpbd.runtime.reproduce.joint_law import MotionNetTorque, Trace, motor_limit, over_time, simulate
 
 __all__ = ["DURATION", "PHASES", "Experiment", "friction", "plot", "pushes", "run"]
 
@@ -32,8 +33,8 @@ PHASES = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Experiment:
+@dataclass(frozen=True, kw_only=True)
+class Experiment(Steps):
     """`goal` [rad], `stiffness` [N·m/rad], `damping` [N·m·s/rad], `scaling` of the net torque: the paper's numbers;
     `start` [rad], `goal_speed` [rad/s] and the plant's friction are not in it. `coulomb` [N·m] and `viscous`
     [N·m·s/rad] are about those that fit recordings of a physical arm's s1."""
@@ -47,6 +48,7 @@ class Experiment:
     start: float = option("Angle at the start [rad].", 0.0, span=(-6.3, 6.3))
     goal_speed: float = option("Of the reference on its way to the goal [rad/s].", 0.2, span=(0.0, 100.0), open=True)
     duration: float = DURATION
+    motion: bool = option("Also the map fed with the last tick's motion; diverges.", False)
 
 
 def pushes(time: float, _angle: float, _rate: float) -> float:
@@ -62,9 +64,8 @@ def friction(robot: Robot, alpha: FloatArray, coulomb: float, viscous: float) ->
     return alpha
 
 
-def run(robot: Robot, table: NetTorqueMap, experiment: Experiment, *, motion: bool = False) -> list[Trace]:
-    """PD, PD with the damping that the inertia asks for, impedance by the map, each on the plant; with `motion` also
-    the map fed with the last tick's motion."""
+def run(robot: Robot, table: NetTorqueMap, experiment: Experiment) -> list[Trace]:
+    """PD, PD with the damping that the inertia asks for, impedance by the map, each on the plant."""
     effort = motor_limit(robot)
     alpha = friction(robot, without_gravity(robot), experiment.coulomb, experiment.viscous)
     mass = robot.mass_matrix(np.array([experiment.goal])).item()
@@ -74,7 +75,7 @@ def run(robot: Robot, table: NetTorqueMap, experiment: Experiment, *, motion: bo
         ("PD, critically damped", None, critical),
         ("impedance", ReachNetTorque(table, robot.joints), experiment.damping),
     ]
-    if motion:
+    if experiment.motion:
         laws.append(("impedance, by motion", MotionNetTorque(table), experiment.damping))
     traces = []
     for name, net, damping in laws:
@@ -103,15 +104,7 @@ def plot(path: str | Path, title: str, traces: Sequence[Trace], goal: float, eff
     parts.plot(last.time, last.external, **stroke(0), label="external")
     parts.plot(last.time, last.net, **stroke(1), label=f"net torque ({last.name})")
     parts.plot(last.time, last.spring, **stroke(2), label=f"spring and damper ({last.name})")
-    for panel, label in ((torque, "motor torque [N·m]"), (angle, "angle [rad]"), (parts, "torque [N·m]")):
-        panel.set_ylabel(label)
-        panel.grid(alpha=0.3)
-        panel.legend(fontsize="small", frameon=False, ncols=4, loc="upper center")
-    for panel in (torque, angle):
-        low, high = panel.get_ylim()
-        panel.set_ylim(low, high + HEADROOM * (high - low))  # the legend is clear of the curves
     shown = np.concatenate([last.external, last.spring, np.clip(last.net, *np.percentile(last.net, [0.5, 99.5]))])
-    low, high = 1.1 * shown.min() - 1.0, 1.1 * shown.max() + 1.0
-    parts.set_ylim(low, high + HEADROOM * (high - low))
-    parts.set_xlabel("time [s]")
+    parts.set_ylim(1.1 * shown.min() - 1.0, 1.1 * shown.max() + 1.0)
+    over_time({"motor torque [N·m]": torque, "angle [rad]": angle, "torque [N·m]": parts}, HEADROOM)
     save(path, made)

@@ -29,6 +29,7 @@ __all__ = [
     "least",
     "maximal_ends",
     "omega_of",
+    "step_named",
 ]
 
 JOINT = "joint"
@@ -54,8 +55,18 @@ DAMPING = 1e-9
 """[1] First damping, relative to the diagonal of JᵀJ."""
 
 
+def step_named(word: str, known: Sequence[str] = STEPS) -> str:
+    """A step by its name, or by that of its generated function; one that is not `known` is refused."""
+    functions = {"joint_step": JOINT, "step": OURS, "step_variational_direct": OURS}
+    name = functions.get(word, word.removeprefix("step_"))
+    if name not in known:
+        raise InputError(f"There is no step {word!r}. {hint(word, known)}")
+    return name
+
+
 def function_of(robot: Robot, step: str) -> str:
     """The generated function of one of `STEPS`; a robot without it is refused."""
+    step = step_named(step)
     if step == JOINT:
         name = "joint_step"
     elif (
@@ -64,8 +75,6 @@ def function_of(robot: Robot, step: str) -> str:
         name = "step"
     else:
         name = f"step_{'variational_direct' if step == OURS else step}"
-    if step not in STEPS:
-        raise InputError(f"--step: there is no {step!r}. {hint(step, STEPS)}")
     _require(robot, step, name)
     return name
 

@@ -131,7 +131,7 @@ ITEMS = (
          "`identify --form simultaneous`: IPOPT, the constraints kept exactly"),
     Item("Algorithm 1", "The step", SAME, "codegen/method/algorithm_1.py",
          "as printed with `--multiplier scalar --printed-order`, slips corrected; ours stand beside it"),
-    Item("Equations 19, 20", "Euler–Lagrange, L = T − V", SAME, f"{_J}/recursive.py", "held against Pinocchio"),
+    Item("Equations 19, 20", "Euler–Lagrange, L = T − V", SAME, f"{_J}/recursive.py", "compared with Pinocchio"),
     Item("Equation 21", "Kinematic mapping to joint states", SAME, "codegen/method/kinematics.py"),
     Item("Equation 22", "Loss of identification", CHANGED, "docs/identification.md",
          "torque residuals by default, which are linear; the printed loss on motions is `--form shooting`"),

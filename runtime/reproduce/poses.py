@@ -3,22 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.logs.csv import read_log
+from diffpbd.runtime.logs.table import RATES
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["INSIDE", "draw", "draw_from", "draw_loaded", "find_logs"]
+__all__ = ["INSIDE", "RECORDED", "Poses", "draw", "draw_from", "draw_loaded", "find_logs"]
 
 INSIDE = 0.8
 """[1] Part of a joint's range, about its middle, that drawn poses keep to."""
 MOST_DRAWN = 100
 """[1] Poses drawn for one that is kept."""
 UNBOUNDED = 3.0  # rad or m: half the range of joints without limits
+RECORDED = 99.0099
+"""[Hz] Of the recordings in docs/torque-estimation.md, which have no time column."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Poses:
+    """Static poses of an experiment; `rate` [Hz]."""
+
+    data: str | None = option(
+        "Recordings to take the poses from (default: drawn inside the limits).", None, metavar="DIR", reads=Path
+    )
+    rate: float = option("Of logs without a time column.", RECORDED, metavar="HZ", span=RATES)
+    count: int = option("How many.", 30, flag="--poses", span=(1, 100000))
+    seed: int = option("Of drawn poses.", 1, span=(0, 2**32 - 1))
+
+    def of(self, robot: Robot) -> FloatArray:
+        """Poses (count, n) [rad or m]."""
+        if self.data is None:
+            return draw(robot, self.count, self.seed)
+        return draw_from(robot, find_logs(self.data), self.count, self.rate)
 
 
 def draw(robot: Robot, count: int, seed: int) -> FloatArray:

@@ -15,12 +15,15 @@ from diffpbd.runtime.arms.baxter.simulated.plant import Plant, PlantSettings
 from diffpbd.runtime.arms.baxter.simulated.robot import TORQUE, SimulatedBaxter
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorque, NetTorqueMap, ReachNetTorque
+from diffpbd.runtime.folder.locate import find_description
 from diffpbd.runtime.report.figures import marks, new_figure, save, stroke
-from diffpbd.runtime.reproduce.joint_law import Trace, merits
+from diffpbd.runtime.reproduce.columns import OneStep
+from diffpbd.runtime.reproduce.joint_law import Trace, merits, over_time
 
-__all__ = ["PHASES", "Hand", "plot", "run", "run_all", "summary"]
+__all__ = ["PHASES", "Hand", "Push", "plot", "run", "run_all", "summary"]
 
 GOAL, REACHED = -0.45, 0.0  # rad: the paper's
 STIFFNESS, DAMPING = 30.0, 0.01  # N·m/rad, N·m·s/rad: the paper's, of the pushed joint
@@ -28,6 +31,17 @@ LOCK = 1e6  # kg·m² that a locked joint is given: it does not move by a microm
 HEADROOM = 0.2  # of a panel, for its legend
 HELD = 1.0  # s before the release over which the hand's holding torque is averaged
 PHASES = (("rest", 0.0, 2.0), ("pushed", 2.0, 7.0), ("released", 7.0, 15.0))  # s
+
+
+@dataclass(frozen=True, kw_only=True)
+class Push(OneStep):
+    """What may be chosen: the simulated arm, `scaling` of the net torque, `strength` of the hand [N·m]."""
+
+    description: str = option(
+        "Of the simulated robot: a name or a URDF file.", "baxter", metavar="ROBOT", reads=find_description
+    )
+    scaling: float = option("Of the net torque.", 0.6, span=(0.0, 1e3))
+    strength: float = option("Of the hand [N·m].", 40.0, span=(0.0, 1e3))
 
 
 @dataclass(frozen=True)
@@ -143,11 +157,5 @@ def plot(path: str | Path, title: str, traces: Sequence[Trace], effort: float) -
     parts.plot(last.time, last.net, **stroke(0), label=f"net torque ({last.name})")
     parts.plot(last.time, last.spring, **stroke(1), label=f"spring and damper ({last.name})")
     labels = ("motor torque [N·m]", "angle [rad]", "hand's torque [N·m]", "parts [N·m]")
-    for panel, label in zip((motor, angle, hand, parts), labels, strict=True):
-        panel.set_ylabel(label)
-        panel.grid(alpha=0.3)
-        panel.legend(fontsize="small", frameon=False, ncols=4, loc="upper center")
-        low, high = panel.get_ylim()
-        panel.set_ylim(low, high + HEADROOM * (high - low))  # the legend is clear of the curves
-    parts.set_xlabel("time [s]")
+    over_time(dict(zip(labels, (motor, angle, hand, parts), strict=True)), HEADROOM)
     save(path, made)

@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.rows import write_rows
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.figures import new_figure, panel, save
 from diffpbd.runtime.report.tables import number
 from diffpbd.runtime.reproduce.gravity_compensation import PAPER, WEIGHTS, shown_joints
 from diffpbd.runtime.reproduce.one_step import least, omega_of
+from diffpbd.runtime.reproduce.poses import Poses
 
-__all__ = ["COUNTS", "Errors", "by_setting", "error", "errors", "plot", "summary", "write_table"]
+__all__ = ["COUNTS", "Errors", "Sweeping", "by_setting", "error", "errors", "plot", "summary", "write_table"]
 
 COUNTS = (5, 10, 20, 30, 60, 120, 240)
 """[1] Sweeps."""
@@ -29,6 +31,17 @@ STILL = 1e-5
 """[1] Relative correction of a torque at which its search ends: hundredths of the errors that are shown."""
 Graphs = Iterable[tuple[int, Any]]
 """Sweeps, and the graph (xi, u, h, alpha) → (xi_next, jac_u)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweeping(Poses):
+    """What may be chosen: `counts` of sweeps, and whether other settings are tried."""
+
+    count: int = option("How many.", 8, flag="--poses", span=(1, 10000))
+    counts: tuple[int, ...] = option(
+        "How many, may be given again (default: 5 to 240).", (), flag="--sweeps", many=True, span=(1, 1000)
+    )
+    settings: bool = option("Also what else the step may have been.", True, flag="--settings/--no-settings")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Which address others use for this machine, and where to listen for them."""
+"""The address that others use for this machine, and the one to listen at."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def _way_to(master: str) -> str:
 
 
 def own_interface(address: str, master: str) -> str:
-    """Where to listen: at the address that others use for us, and at no other.
+    """The address to listen at: only the one that others use for us.
 
     A machine's own name often means a loopback address on that machine, and another one elsewhere; then it is the one on
     the way to the master.
     """
     try:
         found = socket.gethostbyname(address)
-    except (OSError, UnicodeError):  # a name that only others know
+    except (OSError, UnicodeError):  # a name unknown on this machine
         return _way_to(master)
     if found.startswith("127.") and address != "localhost" and not address.startswith("127."):
         way = _way_to(master)

@@ -1,4 +1,4 @@
-"""Connections of strangers: so many at once, each for so long. Who says nothing does not keep a thread or a place."""
+"""Limits the number and duration of connections from unknown peers, so that silent ones do not block threads."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["Guests"]
 
 
 class Guests:
-    """Sockets of peers that have not yet said what they want; the oldest gives way to the newest.
+    """Sockets of peers before their handshake; if there are too many the oldest is closed.
 
-    An honest peer is served in milliseconds, so the one that waits longest is the one to lose. Ending a socket wakes the
-    thread that reads it.
+    An honest peer is served in milliseconds, so the oldest is the one to drop. Closing a socket wakes the thread that
+    reads it.
     """
 
     def __init__(self, most: int, longest: float) -> None:
@@ -25,19 +25,19 @@ class Guests:
         self._since: dict[socket.socket, float] = {}
 
     def admit(self, guest: socket.socket) -> None:
-        """Let one in."""
+        """Add one."""
         with self._lock:
             while len(self._since) >= self._most:
                 self._end(next(iter(self._since)))
             self._since[guest] = time.monotonic()
 
     def leave(self, guest: socket.socket) -> bool:
-        """One has been served; False if it was ended before."""
+        """One has been served; False if it was closed before."""
         with self._lock:
             return self._since.pop(guest, None) is not None
 
     def expire(self) -> None:
-        """End those whose time is over; to be called now and then."""
+        """Close those whose time is over; to be called regularly."""
         latest = time.monotonic() - self._longest
         with self._lock:
             for guest in [guest for guest, since in self._since.items() if since < latest]:

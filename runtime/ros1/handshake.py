@@ -24,7 +24,7 @@ def _fields(name: str, topic: str, definition: Definition) -> dict[str, str]:
 def ask_publisher(name: str, subscriber: Subscriber, uri: str) -> tuple[socket.socket, str]:
     """Connect to a publisher: the socket, and the publisher's name.
 
-    A GraphError if it does not answer, or if it refuses us or carries another message, which is then noted in
+    A GraphError if it does not answer, or if it refuses us or carries another message, which is then stored in
     the subscriber's refusals.
     """
     answer = call(uri, "requestTopic", name, subscriber.topic, [["TCPROS"]], timeout=CALL_TIMEOUT)

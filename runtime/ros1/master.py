@@ -22,14 +22,14 @@ LARGEST_ANSWER = 1 << 25
 """[bytes] An answer of the master; a robot's description has up to some megabytes."""
 MOST_CALLERS = 16  # calls to us at once
 LONGEST_CALL = 3.0  # s; a call to us takes milliseconds
-MOST_CHARACTERS = 300  # of somebody else's answer in a message
+MOST_CHARACTERS = 300  # of a peer's answer in a message
 CALL_TIMEOUT = 2.0  # s; an answer of the master or of a node on a local network takes milliseconds
 T = TypeVar("T")
 SUCCESS = 1  # the first element of every answer of the ROS XML-RPC API
 
 
 class _Transport(xmlrpc.client.Transport):
-    """A transport that gives up: the standard one waits and reads for ever, and unpacks whatever comes."""
+    """A transport with limits of time and size: the standard one waits, reads and unpacks without any."""
 
     accept_gzip_encoding = False
 
@@ -43,7 +43,7 @@ class _Transport(xmlrpc.client.Transport):
         return connection
 
     def parse_response(self, response: Any) -> Any:
-        """The answer, as far as it is no larger and comes no slower than an answer does."""
+        """Parse the answer, within these limits."""
         if response.getheader("Content-Encoding", "identity") != "identity":
             raise ValueError("a packed answer")
         end = time.monotonic() + self._timeout
@@ -71,7 +71,7 @@ def call(uri: str, method: str, *arguments: Any, timeout: float) -> Any:
             answer = getattr(proxy, method)(*arguments)
     except xmlrpc.client.Fault as fault:
         raise GraphError(f"{uri}: {method} failed: {_shown(fault.faultString)}.") from None
-    except Exception as error:  # no answer, or one that is no XML-RPC: the standard library lets a dozen kinds through
+    except Exception as error:  # no answer, or no XML-RPC: the standard library raises a dozen kinds
         kind = GoneError if isinstance(error, ConnectionRefusedError) else GraphError
         raise kind(
             f"{uri} does not answer {method} ({_shown(str(error)) or type(error).__name__}). Check that it runs, that its "
@@ -86,7 +86,7 @@ def call(uri: str, method: str, *arguments: Any, timeout: float) -> Any:
 
 
 def _shown(text: str) -> str:
-    """Somebody else's words for a terminal."""
+    """A peer's text, safe for a terminal."""
     tame = "".join(c if c.isprintable() else " " for c in text[:MOST_CHARACTERS])
     return tame if len(text) <= MOST_CHARACTERS else f"{tame}…"
 
@@ -101,7 +101,7 @@ class Master:
         self._timeout = timeout
 
     def _call(self, method: str, *arguments: Any, read: Callable[[Any], T] = lambda value: value) -> T:
-        """What `read` makes of the answer's value; a GraphError where that is not what the API says."""
+        """`read` of the answer's value; a GraphError if it does not follow the API."""
         value = call(self.uri, method, self.caller, *arguments, timeout=self._timeout)
         try:
             return read(value)
@@ -147,7 +147,7 @@ class Master:
 
 
 class _Handler(SimpleXMLRPCRequestHandler):
-    """Any path is served, and the connection is not kept: rosmaster's own client does not mind."""
+    """Serves any path and closes the connection, which rosmaster's own client accepts."""
 
     rpc_paths = ()
     timeout = LONGEST_CALL
@@ -157,7 +157,7 @@ class _Handler(SimpleXMLRPCRequestHandler):
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def do_POST(self) -> None:
-        """Serve a call that says how long it is, and is not longer than calls are. Nothing is unpacked."""
+        """Serve a call with a valid length. Nothing is decompressed."""
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdigit() and len(length) < 12) or "Content-Encoding" in self.headers:
             self.send_error(400)
@@ -185,7 +185,7 @@ class SlaveServer(socketserver.ThreadingMixIn, SimpleXMLRPCServer):
         self.port = int(self.server_address[1])
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """In a thread of its own, as long as it is a guest."""
+        """In its own thread, with the limits of `Guests`."""
         self._guests.admit(request)
         super().process_request(request, client_address)
 
@@ -195,12 +195,12 @@ class SlaveServer(socketserver.ThreadingMixIn, SimpleXMLRPCServer):
         super().shutdown_request(request)
 
     def service_actions(self) -> None:
-        """Called now and then by the serving loop."""
+        """Called regularly by the serving loop."""
         super().service_actions()
         self._guests.expire()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A peer that breaks its connection is not our failure."""
+        """Ignores peers that break their connection."""
 
     def _dispatch(self, method: str, params: Any) -> list[Any]:
         function = self._functions.get(method)

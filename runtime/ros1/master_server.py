@@ -13,21 +13,22 @@ from diffpbd.runtime.ros1.master import LARGEST_ANSWER, SlaveServer, call
 
 __all__ = ["LocalMaster"]
 
-NOTIFY_TIMEOUT = 2.0  # s; a node that does not take a notice by then is not waited for
+ADDRESS = "127.0.0.1"
+NOTIFY_TIMEOUT = 2.0  # s; timeout of a notice to a node
 
 
 class LocalMaster:
-    """A master on `address`; `port` 0 takes a free one. Leave it with `close`."""
+    """A master on this machine alone; `port` 0 takes a free one. Leave it with `close`."""
 
-    def __init__(self, address: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(self, port: int = 0) -> None:
         self._lock = threading.RLock()
         self._topics: dict[str, str] = {}
         self._publishers: dict[str, dict[str, str]] = {}
         self._subscribers: dict[str, dict[str, str]] = {}
         self._services: dict[str, dict[str, str]] = {}
         self._parameters: dict[str, Any] = {}
-        self._server = SlaveServer(address, self._functions(), port=port, largest=LARGEST_ANSWER)
-        self.uri = f"http://{address}:{self._server.port}/"
+        self._server = SlaveServer(ADDRESS, self._functions(), port=port, largest=LARGEST_ANSWER)
+        self.uri = f"http://{ADDRESS}:{self._server.port}/"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True)
         self._thread.start()
 

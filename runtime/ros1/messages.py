@@ -1,4 +1,4 @@
-"""The messages that a Baxter speaks, as frozen dataclasses with `encode` and `decode`.
+"""The messages of a Baxter, as frozen dataclasses with `encode` and `decode`.
 
 Arrays may be empty wherever the definition allows it: check lengths before use. SI units.
 """
@@ -20,7 +20,7 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Empty(Message):
-    """No content; its arrival is the message."""
+    """A message without content."""
 
     DEFINITION = DEFINITIONS["std_msgs/Empty"]
 
@@ -51,7 +51,7 @@ class Float64(Message):
 
 @dataclass(frozen=True, eq=False)
 class JointCommand(Message):
-    """Mode and one number a joint: [rad], [rad/s] or [N·m] by mode."""
+    """Mode and one number per joint: [rad], [rad/s] or [N·m] by mode."""
 
     DEFINITION = DEFINITIONS["baxter_core_msgs/JointCommand"]
     mode: int
@@ -61,7 +61,7 @@ class JointCommand(Message):
 
 @dataclass(frozen=True, eq=False)
 class SEAJointState(Stamped):
-    """The robot's own account of a limb: commanded and actual state, gravity model [N·m]."""
+    """State of a limb from the robot: commanded and actual state, gravity model [N·m]."""
 
     DEFINITION = DEFINITIONS["baxter_core_msgs/SEAJointState"]
     name: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""A ROS 1 node: registrations, connections and the one thread that reads them all."""
+"""A ROS 1 node: registrations, connections, and one thread that reads them all."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ __all__ = ["DEFAULT_MASTER", "Node", "Self"]
 
 DEFAULT_MASTER = "http://localhost:11311"
 RETRY_FIRST, RETRY_LAST = 0.1, 1.0  # s; waiting time between attempts to connect, doubled each time
-MOST_GUESTS = 16  # peers that have connected and not yet said which topic they want
-MOST_PUBLISHERS = 16  # of one topic that we read: each is a thread until it is connected
+MOST_GUESTS = 16  # peers before their handshake
+MOST_PUBLISHERS = 16  # of one subscribed topic: each is a thread until it is connected
 MOST_SUBSCRIBERS = 64  # of one topic; a graph has a handful
-POLL = 0.1  # s; how long the reading thread sleeps when nothing comes, so that it sees a request to end
+POLL = 0.1  # s; the reading thread's polling period, for requests to end
 
 M = TypeVar("M", bound=Message)
 Self = TypeVar("Self", bound="Node")
@@ -41,15 +41,15 @@ _Reader = Callable[[], bool]  # called when the socket is ready; False when it h
 class Node:
     """A node on a ROS 1 graph; leave it with `close` (or `with`), which unregisters everything.
 
-    `master` defaults to ROS_MASTER_URI; the address that others use for us to ROS_HOSTNAME or ROS_IP.
+    `master` defaults to ROS_MASTER_URI; our address to ROS_HOSTNAME or ROS_IP.
     """
 
-    def __init__(self, name: str, *, master: str | None = None, address: str | None = None) -> None:
+    def __init__(self, name: str, *, master: str | None = None) -> None:
         uri = master or os.environ.get("ROS_MASTER_URI") or DEFAULT_MASTER
         if urlparse(uri).scheme != "http":
             raise GraphError(f"ROS_MASTER_URI: expected http://HOST:PORT, found {uri!r}.")
         self.name = "/" + name.strip("/")
-        self.address = address or own_address(uri)
+        self.address = own_address(uri)
         bind = own_interface(self.address, uri)
         try:
             self._listener = socket.create_server((bind, 0))
@@ -59,7 +59,7 @@ class Node:
                 "address that this machine has on the robot's network."
             ) from None
         self.shut_down = threading.Event()
-        """Set when the graph asks this node to go: another node took its name, or `rosnode kill`."""
+        """Set when the graph shuts this node down: another node took its name, or `rosnode kill`."""
         self._closing = threading.Event()
         self._lock = threading.Lock()
         self._publishers: dict[str, Publisher] = {}
@@ -87,10 +87,10 @@ class Node:
             self.close()
             raise
 
-    # What users call
+    # Public interface
 
     def publish(self, topic: str, kind: type[Message], *, latch: bool = False) -> Publisher:
-        """Announce a topic of ours; needs about 0.24 s until a robot's subscribers have connected."""
+        """Publish a topic; a robot's subscribers need about 0.24 s to connect."""
         publisher = Publisher(topic, kind, latch=latch)
         with self._lock:
             if topic in self._publishers:
@@ -100,7 +100,7 @@ class Node:
         return publisher
 
     def subscribe(self, topic: str, kind: type[M], callback: Callable[[M, Receipt], None]) -> Subscriber:
-        """Read a topic from all its publishers, now and later."""
+        """Subscribe to a topic of all present and later publishers."""
         subscriber = Subscriber(topic, kind, callback)
         with self._lock:
             if topic in self._subscribers:
@@ -110,7 +110,7 @@ class Node:
         return subscriber
 
     def close(self) -> None:
-        """Unregister, send what waits, and end every connection and thread; safe to call twice."""
+        """Unregister, flush, and end every connection and thread; safe to call twice."""
         if self._closing.is_set():
             return
         self._closing.set()
@@ -124,7 +124,7 @@ class Node:
             thread.join(CALL_TIMEOUT)
 
     def _unregister(self) -> None:
-        """Withdraw everything; a master that has not answered for CALL_TIMEOUT in all is not asked again."""
+        """Unregister everything; gives up after CALL_TIMEOUT in total."""
         end = time.monotonic() + CALL_TIMEOUT
         calls = [(self.master.unregister_publisher, topic) for topic in self._publishers]
         calls += [(self.master.unregister_subscriber, topic) for topic in self._subscribers]
@@ -192,7 +192,7 @@ class Node:
             threading.Thread(target=self._connect, args=(subscriber, uri), daemon=True).start()
 
     def _connect(self, subscriber: Subscriber, uri: str) -> None:
-        """Connect to a publisher, trying again as long as the master names it."""
+        """Connect to a publisher, with retries as long as the master lists it."""
         wait = RETRY_FIRST
         while not self._closing.is_set() and uri in subscriber.wanted:
             try:
@@ -241,7 +241,7 @@ class Node:
         return True
 
     def _welcome(self, connection: socket.socket) -> None:
-        """Take a subscriber of ours."""
+        """Accept a subscriber."""
         answered = answer_subscriber(self.name, connection, self._publishers)
         in_time = self._guests.leave(connection)
         if answered is None:

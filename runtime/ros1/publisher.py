@@ -1,8 +1,7 @@
-"""One topic that we publish: sends from the calling thread, never waits, and drops old messages.
+"""One published topic: sends from the calling thread, never blocks, and drops old messages.
 
-A connection holds at most one message beyond what the kernel has taken. As long as the peer's side is full,
-the kernel is given no further message: a newer one replaces the one that waits, so what arrives late is never
-old by more than the link's own buffer.
+A connection queues at most one message beyond the kernel's buffer. While that is full a newer message replaces
+the queued one, so a late message is never older than the link's own buffer.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ SIOCOUTQNSD = 0x894B  # of Linux: bytes of a TCP socket that were not yet put on
 
 
 def _unsent(connection: socket.socket) -> int:
-    """Bytes that the kernel has taken and not yet put on the wire; 0 where it does not say.
+    """Bytes in the kernel's buffer that are not yet sent; 0 if unknown.
 
-    Not the unacknowledged ones: a peer may acknowledge small messages up to 40 ms late and still have them.
+    Unacknowledged ones do not count: a peer may acknowledge received small messages up to 40 ms late.
     """
     try:
         return int(struct.unpack("i", fcntl.ioctl(connection.fileno(), SIOCOUTQNSD, b"\0\0\0\0"))[0])
@@ -35,26 +34,26 @@ def _unsent(connection: socket.socket) -> int:
 
 @dataclass
 class Connection:
-    """One subscriber of ours."""
+    """A connection to one subscriber."""
 
     socket: socket.socket
     peer: str
     partial: bytes = b""
-    """The rest of a message that the kernel took in part; it must go before any other."""
+    """The rest of a partly sent message, which must go first."""
     waiting: bytes = b""
-    """The newest message that the kernel has not been given."""
+    """The queued message."""
     dropped: int = 0
     sent: int = 0
 
     def send(self, frame: bytes) -> None:
-        """Send now if the link is free; otherwise this frame waits and an older waiting one is dropped."""
+        """Send now if the link is free; otherwise queue this frame in place of an older one."""
         if self.waiting:
             self.dropped += 1
         self.waiting = frame
         self.flush()
 
     def flush(self) -> None:
-        """Give the kernel what waits, as far as it takes it; an OSError when the connection is gone."""
+        """Send the queue as far as the kernel accepts it; an OSError if the connection is lost."""
         if self.partial:
             self.partial = self.partial[self._push(self.partial) :]
         if self.partial or not self.waiting:
@@ -77,7 +76,7 @@ class Connection:
 
 
 class Publisher:
-    """A topic of ours; `publish` returns at once. With `latch` a new subscriber gets the last message."""
+    """A published topic; `publish` returns at once. With `latch` a new subscriber gets the last message."""
 
     def __init__(self, topic: str, kind: type[Message], *, latch: bool) -> None:
         self.topic = topic
@@ -97,12 +96,12 @@ class Publisher:
 
     @property
     def dropped(self) -> int:
-        """Messages that a newer one replaced before the link took them, over all connections."""
+        """Number of messages replaced by newer ones, over all connections."""
         with self._lock:
             return sum(connection.dropped for connection in self._connections)
 
     def publish(self, message: Message) -> int:
-        """Send to every subscriber; the number of connections that took it at once."""
+        """Send to every subscriber; returns the number of connections that sent it at once."""
         if not isinstance(message, self.kind):
             raise TypeError(f"{self.topic} carries {self.kind.__name__}, not {type(message).__name__}")
         data = message.encode()
@@ -119,7 +118,7 @@ class Publisher:
         return taken
 
     def flush(self) -> None:
-        """Try again to send what waits."""
+        """Try again to send queued messages."""
         with self._lock:
             for connection in list(self._connections):
                 try:
@@ -138,7 +137,7 @@ class Publisher:
                     entry.send(self._last)
 
     def detach(self, connection: socket.socket) -> None:
-        """Forget a connection that the peer closed."""
+        """Remove a connection that the peer closed."""
         with self._lock:
             for entry in list(self._connections):
                 if entry.socket is connection:

@@ -1,4 +1,4 @@
-"""Who is registered on a topic and still lives: a process that was killed stays registered with the master for ever."""
+"""Checks which registered publishers of a topic are alive: a killed process stays registered with the master."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ __all__ = ["Life", "Registration", "registered", "withdraw"]
 
 
 class Life(enum.Enum):
-    """What a registered node answers to getPid."""
+    """Result of getPid on a registered node."""
 
     ANSWERS = "answers"
     GONE = "is gone: nothing listens at its address"
-    """The machine refuses the connection: the process has ended without a word."""
+    """The machine refuses the connection: the process ended without unregistering."""
     SILENT = "does not answer"
-    """It hangs, or its machine is off or cannot be reached; it may come back and command the arm."""
+    """It hangs, or its machine is off or unreachable; it may return and command the arm."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Registration:
 
 
 def registered(master: Master, topic: str, own_name: str = "") -> tuple[Registration, ...]:
-    """Every publisher of `topic` but `own_name`, each asked for its process."""
+    """Every publisher of `topic` but `own_name`, with the result of its getPid."""
     return tuple(_ask(master, name) for name in master.publishers(topic) if name != own_name)
 
 
@@ -50,7 +50,7 @@ def _ask(master: Master, name: str) -> Registration:
 
 
 def withdraw(master: Master, topic: str) -> tuple[Registration, ...]:
-    """Unregister the publishers of `topic` that do not answer, as `rosnode cleanup` does; those that were."""
+    """Unregister the publishers of `topic` that do not answer, as `rosnode cleanup` does; returns them."""
     dead = tuple(one for one in registered(master, topic) if one.life is not Life.ANSWERS)
     for one in dead:
         call(master.uri, "unregisterPublisher", one.name, topic, one.uri, timeout=CALL_TIMEOUT)

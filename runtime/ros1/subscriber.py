@@ -1,4 +1,4 @@
-"""One topic that we read, from every publisher that the master names."""
+"""One subscribed topic, from every publisher that the master lists."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ LOGGER = logging.getLogger(__name__)
 class Subscriber:
     """A topic with its callback, which runs in the I/O thread and must be short.
 
-    `refusals` holds what a publisher answered when it refused the handshake, by its URI: another md5 sum is
-    another message, and such a publisher is not asked again until it registers anew.
+    `refusals`: answers of publishers that refused the handshake, by URI. With another md5 sum it is another message,
+    and the publisher is not asked again until it registers anew.
     """
 
     topic: str
@@ -38,18 +38,18 @@ class Subscriber:
 
     @property
     def publishers(self) -> tuple[str, ...]:
-        """URIs of the topic's publishers, connected or not, as the master last said."""
+        """URIs of the topic's publishers, connected or not, as last listed by the master."""
         with self.lock:
             return tuple(sorted(self.wanted))
 
     @property
     def present(self) -> tuple[str, ...]:
-        """URIs of the publishers that are there: connected, or alive enough to refuse us."""
+        """URIs of the live publishers: connected, or having refused us."""
         with self.lock:
             return tuple(sorted({*self.connected, *self.refusals}))
 
     def deliver(self, receipt: Receipt) -> None:
-        """Decode and hand over; a message that cannot be decoded is counted by its reason."""
+        """Decode and call back; undecodable messages are counted by reason."""
         self.received += 1
         try:
             message = self.kind.decode(receipt.data)

@@ -1,4 +1,4 @@
-"""Whether the master still lives and who else is on a topic, asked now and then by a thread of its own."""
+"""A thread that regularly checks whether the master is alive and who else publishes a topic."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from diffpbd.runtime.ros1.registrations import Life, registered
 
 __all__ = ["MasterWatch"]
 
-WATCH_PERIOD = 0.5  # s between two questions to the master
+WATCH_PERIOD = 0.5  # s between two requests to the master
 WATCH_FAILURES = 2  # in a row, before the master counts as lost: one may be a slow answer
 
 
 class MasterWatch:
-    """Asks the master now and then: `lost` says when it is gone or another one, `others` who else commands
+    """Regularly asks the master: `lost` says if it is gone or restarted, `others` who else commands
     the arm."""
 
     def __init__(self, master: Master, topic: str, own_name: str) -> None:
@@ -31,7 +31,7 @@ class MasterWatch:
         self._thread.start()
 
     def look(self) -> None:
-        """Ask who publishes the arm's commands; a registration whose process has ended commands nothing."""
+        """Ask who publishes the arm's commands; registrations of ended processes are ignored."""
         found = registered(self._master, self._topic, self._own_name)
         self.others = tuple(one.name for one in found if one.life is not Life.GONE)
 

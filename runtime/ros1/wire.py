@@ -15,8 +15,8 @@ __all__ = [
 ]  # fmt: skip
 
 LENGTH = struct.Struct("<I")
-MAXIMUM_HEADER = 1 << 20  # bytes; a longer header is not one
-MAXIMUM_MESSAGE = 1 << 24  # bytes; no message of a Baxter is near it, so a longer one is a broken stream
+MAXIMUM_HEADER = 1 << 20  # bytes; a longer header is invalid
+MAXIMUM_MESSAGE = 1 << 24  # bytes; far above any message of a Baxter: a longer one is a broken stream
 RECEIVE_SIZE = 1 << 16  # bytes a read
 
 

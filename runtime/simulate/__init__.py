@@ -1,1 +1,1 @@
-"""Motions in time: steps of any order, and a stand-in for a real arm."""
+"""Simulation: steps of several orders, and a MuJoCo arm in place of a real one."""

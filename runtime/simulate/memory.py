@@ -1,4 +1,4 @@
-"""The state of friction with memory, carried from step to step: it is among the entries of alpha (`friction.deflection`)."""
+"""Carries the state of friction with memory, which is in alpha (`friction.deflection`), from step to step."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["Motion", "Remembering", "carried"]
 
 
 def carried(robot: Robot, alpha: FloatArray, pd_next: FloatArray, h: float) -> FloatArray:
-    """alpha with the deflections [1] at the end of a `joint_step` of h [s] that began with those of alpha and ends with these
-    rates (n,) [rad/s or m/s]; alpha itself where the robot's friction has no memory."""
+    """alpha with the deflections [1] at the end of a `joint_step` of h [s] that started with those of alpha and ended with
+    these rates (n,) [rad/s or m/s]; alpha itself if the robot's friction has no memory."""
     if "deflection_next" not in robot.functions:
         return alpha
     found = np.array(alpha, dtype=np.float64)
@@ -37,10 +37,10 @@ class Motion(NamedTuple):
 
 @dataclass(frozen=True)
 class Remembering:
-    """Rollouts of a robot whose friction has memory, and their exact gradient. h [s] is the recipe's and alpha the defaults
-    where None; the first deflection is alpha's.
+    """Rollouts of a robot whose friction has memory, and their exact gradient. Default h [s] is the recipe's, default alpha
+    the robot's; the first deflection is alpha's.
 
-    Raises InputError for a robot whose friction has none, whose own `rollout` serves; SolverError as `joint_step`."""
+    Raises InputError for a robot without such friction (use its own `rollout`); SolverError as `joint_step`."""
 
     robot: Robot
 
@@ -75,8 +75,8 @@ class Remembering:
     def vjp_rollout(
         self, motion: Motion, U: npt.ArrayLike, bars: Motion, h: float | None = None, alpha: FloatArray | None = None
     ) -> Gradient:
-        """Gradient of a loss along a `rollout`'s motion whose derivatives by P, PD and Z are `bars`; `alpha_bar` has that by
-        the first deflection among it."""
+        """Gradient of a loss along a `rollout`'s motion, whose derivatives by P, PD and Z are `bars`; `alpha_bar` includes the
+        one by the first deflection."""
         h, alpha, at = self._given(h, alpha)
         step, turned = self.robot.function("vjp_joint_step"), self.robot.function("vjp_deflection_next")
         torques = np.asarray(U, float)

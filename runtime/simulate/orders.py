@@ -1,9 +1,9 @@
-"""Steps of fourth and sixth order with exact derivatives: compiled where `generate --functions` names them, else made here of a
-robot's compiled steps and rollouts.
+"""Steps of fourth and sixth order with exact derivatives: compiled if `generate --functions` names them, else composed
+here from the robot's compiled steps and rollouts.
 
 Each is a weighted sum of chains of steps over fractions of h from the same state; its Jacobian is that sum of the chains'.
-Torques are held during a step. Forces that take energy are refused: see `refuse_friction`. Compiled steps go forwards in time
-only; a step backwards from (p, ṗ) is one forwards from (p, −ṗ), with the rates at its end turned round as well.
+Torques are constant during a step. Dissipative forces are refused: see `refuse_friction`. Compiled steps only go forwards in
+time; a step backwards from (p, ṗ) is one forwards from (p, −ṗ) with the rates at its end negated.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from diffpbd.runtime.model.robot import Robot
 __all__ = ["ORDERS", "Composed", "Gradient", "Order", "StepJacobian", "refuse_friction"]
 
 STOPS: Final = ("limit.load", "contact.load.")
-"""Entries of alpha that only a robot with limits or contacts has."""
+"""Entries of alpha that mark a robot with limits or contacts."""
 Order: TypeAlias = Literal[2, 4, 6]
 State: TypeAlias = tuple[FloatArray, FloatArray]
 Chain: TypeAlias = tuple[float, tuple[float, ...]]
 """Weight of a chain of steps in the result, and its steps as fractions of h."""
 
 COMPILED: Final = {4: "fourth_order", 6: "sixth_order"}
-"""How the names of each order's compiled functions begin."""
+"""Prefix of the names of each order's compiled functions."""
 SIXTH: Final = "sixth_order_step"
-"""A function that `generate --functions` names to have them all."""
+"""The function whose name in `generate --functions` adds them all."""
 SUZUKI_S: Final = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
 SUZUKI_SUBSTEPS: Final = (SUZUKI_S, SUZUKI_S, 1.0 - 4.0 * SUZUKI_S, SUZUKI_S, SUZUKI_S)
 """Fourth-order composition of a symmetric second-order step (Suzuki 1990); the middle substep is negative."""
@@ -60,7 +60,7 @@ class StepJacobian(NamedTuple):
 
 
 class Gradient(NamedTuple):
-    """Of a loss by everything that a rollout is made of, as `vjp_rollout` gives it."""
+    """Gradient of a loss by all inputs of a rollout, as `vjp_rollout` gives it."""
 
     p0_bar: FloatArray
     pd0_bar: FloatArray
@@ -70,8 +70,8 @@ class Gradient(NamedTuple):
 
 
 def refuse_friction(robot: Robot, alpha: FloatArray, order: int) -> None:
-    """InputError that names the parameters where friction, limits or contacts act and the order is higher than two: Suzuki's
-    composition has a step backwards in time, in which they would drive, and with them a step is not symmetric."""
+    """InputError that names the parameters if friction, limits or contacts act and the order is higher than two: Suzuki's
+    composition has a step backwards in time, in which friction would add energy, and with them a step is not symmetric."""
     stops = [name for name in robot.alpha.names if name.startswith(STOPS)]
     if order != 2 and stops:
         raise InputError(
@@ -92,9 +92,9 @@ def refuse_friction(robot: Robot, alpha: FloatArray, order: int) -> None:
 
 @dataclass(frozen=True)
 class Composed:
-    """A step of this order. p, pd, u are (n,), U (steps, n); h [s] is the recipe's and alpha the defaults where None.
+    """A step of this order. p, pd, u are (n,), U (steps, n); default h [s] is the recipe's, default alpha the robot's.
 
-    Raises InputError for friction, or for an order that is none of `ORDERS`; SolverError as `joint_step`."""
+    Raises InputError for friction or an order not in `ORDERS`; SolverError as `joint_step`."""
 
     robot: Robot
     order: Order
@@ -115,7 +115,7 @@ class Composed:
         h: float | None = None,
         alpha: FloatArray | None = None,
     ) -> State:
-        """The state h later."""
+        """The state at the end of a step."""
         h, alpha = self._given(h, alpha)
         if (compiled := self._compiled("{}_step")) is not None:
             end: State = compiled(p, pd, u, h, alpha)
@@ -132,7 +132,7 @@ class Composed:
         h: float | None = None,
         alpha: FloatArray | None = None,
     ) -> StepJacobian:
-        """The state h later, and its exact derivatives by p, pd and u."""
+        """The state at the end of a step, and its exact derivatives by p, pd and u."""
         h, alpha = self._given(h, alpha)
         if (compiled := self._compiled("jac_{}_step")) is not None:
             return StepJacobian(*compiled(p, pd, u, h, alpha))
@@ -180,8 +180,8 @@ class Composed:
         self, P: FloatArray, PD: FloatArray, U: npt.ArrayLike, h: float | None, alpha: FloatArray | None,
         P_bar: FloatArray, PD_bar: FloatArray,
     ) -> Gradient:  # fmt: skip
-        """The exact gradient of a loss along the trajectory P, PD that `rollout` gave, whose derivatives by them are P_bar and
-        PD_bar (steps + 1, n)."""
+        """The exact gradient of a loss along the trajectory P, PD of `rollout`, given its derivatives P_bar and PD_bar
+        (steps + 1, n)."""
         h, alpha = self._given(h, alpha)
         if (compiled := self._compiled("vjp_{}_rollout")) is not None:
             return Gradient(*compiled(P[0], PD[0], U, h, alpha, P_bar, PD_bar))
@@ -210,7 +210,7 @@ class Composed:
         return Gradient(p_bar, pd_bar, U_bar, h_bar, alpha_bar)
 
     def _compiled(self, name: str) -> Any:
-        """The compiled function of this name in the robot's folder, None where it has none."""
+        """The robot's compiled function of this name, None if it has none."""
         name = name.format(COMPILED.get(self.order, ""))
         return self.robot.function(name) if name in self.robot.functions else None
 
@@ -228,7 +228,7 @@ class Composed:
     def _chain(
         self, start: State, u: npt.ArrayLike, h: float, alpha: FloatArray, fractions: tuple[float, ...]
     ) -> list[State]:
-        """The state where each run of equal fractions starts, and where the last one ends."""
+        """States at the start of each run of equal fractions, and at the end of the last one."""
         nodes = [start]
         for fraction, count in _runs(fractions):
             held = np.tile(np.asarray(u, float), (count, 1))
@@ -239,5 +239,5 @@ class Composed:
 
 
 def _runs(fractions: tuple[float, ...]) -> list[tuple[float, int]]:
-    """Equal fractions in a row, and how many: rollouts of one h."""
+    """Runs of equal fractions, with their lengths: rollouts with one h."""
     return [(fraction, len(list(same))) for fraction, same in itertools.groupby(fractions)]

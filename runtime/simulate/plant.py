@@ -18,9 +18,9 @@ __all__ = ["BAXTER_COULOMB", "BAXTER_VISCOUS", "Measurement", "MujocoPlant", "Pl
 
 ENCODER_STEP = 3.835e-4  # rad; as in recordings of a physical Baxter
 HARD = 0.9999  # of 1; MuJoCo's own 0.9 lets a wrist under half its Coulomb friction creep at 0.1 rad/s
-POINT_INERTIA = 1e-6  # kg·m²; of a payload, which MuJoCo does not let be a point
+POINT_INERTIA = 1e-6  # kg·m²; of a payload, which MuJoCo does not accept as a point mass
 BAXTER_COULOMB: Mapping[str, float] = {"s0": 0.8, "s1": 0.8, "e0": 0.6, "e1": 0.6, "w0": 0.2, "w1": 0.2, "w2": 0.15}
-"""N·m by the end of a joint's name: about what fits recordings of a physical arm, as in the simulated robot."""
+"""N·m by the end of a joint's name; approximate fit of recordings of a physical arm."""
 BAXTER_VISCOUS: Mapping[str, float] = {"s0": 0.7, "s1": 0.7, "e0": 0.5, "e1": 0.5, "w0": 0.1, "w1": 0.1, "w2": 0.1}
 """N·m·s/rad, likewise."""
 BAXTER_SPRING: Mapping[str, tuple[float, float]] = {"s1": (24.0, -1.514)}
@@ -36,12 +36,12 @@ class Measurement(NamedTuple):
 
 @dataclass(frozen=True)
 class PlantFacts:
-    """What the arm has beyond its description, by joint or by the end of its name (`s1` for `left_s1`).
+    """Properties of the arm beyond its description, by joint or by the end of its name (`s1` for `left_s1`).
 
     `coulomb` [N·m], `viscous` [N·m·s/rad], `spring` (stiffness [N·m/rad], rest [rad]); `encoder` [rad] is the step of
     the measured positions (0: exact), `delay` counts control steps between a command and its effect. Control period
     and physics step [s]; the first is a multiple of the second. `compensated`: the robot adds gravity and spring torque
-    of the description, without the payload, to what it is told.
+    of the description, without the payload, to its commands.
     """
 
     coulomb: Mapping[str, float] = field(default_factory=lambda: BAXTER_COULOMB)
@@ -93,7 +93,7 @@ class MujocoPlant:
         self.time = 0.0
         self.reset(np.zeros(self.n))
 
-    # What a controller sees
+    # Interface of a controller
 
     def reset(
         self, p: npt.ArrayLike, pd: npt.ArrayLike | None = None, *, held: npt.ArrayLike | None = None
@@ -134,7 +134,7 @@ class MujocoPlant:
         return self.measured()
 
     def measured(self) -> Measurement:
-        """What the encoders say; rates are exact, as the robot's own are smooth."""
+        """Quantised positions; rates are exact, because a robot's own are smooth."""
         p, pd = self.position, self.velocity
         quantum = self.facts.encoder
         return Measurement(quantum * np.round(p / quantum) if quantum > 0 else p, pd)
@@ -144,7 +144,7 @@ class MujocoPlant:
         self._push = (np.array(force, dtype=np.float64), self.time + duration)
 
     def payload(self, mass: float) -> None:
-        """Put `mass` [kg], a point at the tip frame's origin, into the hand; the motion goes on."""
+        """Attach a point mass [kg] at the tip frame's origin; the motion continues."""
         p, pd = self.position, self.velocity
         self._build(mass)
         self._apply_friction()
@@ -172,7 +172,7 @@ class MujocoPlant:
         self._mujoco.mj_forward(self._own, self._own_data)
         return np.array(self._own_data.qfrc_bias) - self._spring(p)
 
-    # What it is made of
+    # The model
 
     def _spring(self, p: FloatArray) -> FloatArray:
         torque: FloatArray = -self._stiffness * (np.asarray(p) - self._rest)

@@ -22,7 +22,7 @@ from diffpbd.runtime.simulate.memory import carried
 from diffpbd.runtime.simulate.orders import Composed, Order, refuse_friction
 from diffpbd.runtime.simulate.step_advice import advise, closing
 
-__all__ = ["Run", "expect_log", "gaps_of", "maximal_variant", "simulate", "torque_policy"]
+__all__ = ["Run", "expect_log", "gaps_of", "maximal_variant", "simulate", "step_count", "torque_policy"]
 
 Controller: TypeAlias = "Callable[[float, FloatArray, FloatArray], npt.ArrayLike]"
 """controller(time [s], q (n,), dq (n,)) gives the torque (n,) held during the step that begins then."""
@@ -31,8 +31,8 @@ Policy: TypeAlias = Callable[[int, FloatArray, FloatArray], FloatArray]
 
 POLICIES = ("zero", "gravity")
 MAX_STEPS = 10_000_000  # a run is held in memory: about 200 bytes a joint and step
-SAID = 64  # steps between two words of progress
-TIME_ROUNDING = 1e-9  # in steps: how far a log's sample may lie behind a step's start and still count for it
+SAID = 64  # steps between two reports of progress
+TIME_ROUNDING = 1e-9  # in steps: how much later than a step's start a log's sample still belongs to it
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,7 +65,7 @@ class Run:
 
 
 def expect_log(torque: str | Path, where: str) -> None:
-    """Refuses a word that is neither a policy's name nor a file, with the nearest name."""
+    """Refuses text that is neither a policy's name nor a file, with the nearest name."""
     if str(torque).isidentifier() and not Path(torque).exists():
         raise InputError(f"{where}: there is neither a policy nor a log {str(torque)!r}. {hint(str(torque), POLICIES)}")
 
@@ -106,7 +106,7 @@ def torque_policy(robot: Robot, torque: Torque, h: float, alpha: FloatArray, ste
 
 
 def _of(robot: Robot, log: TorqueLog) -> TorqueLog:
-    """Torques of the robot's joints; those of a base that moves are zero where the log has none."""
+    """Torques of the robot's joints; those of a moving base are zero if the log has none."""
     silent = [name for name in robot.manifest.robot.base_freedoms if name not in log.joints]
     tau = np.hstack([log.tau, np.zeros((len(log.tau), len(silent)))])
     return TorqueLog(log.time, (*log.joints, *silent), tau).select(robot.joints)
@@ -125,7 +125,7 @@ def _held(log: TorqueLog, h: float) -> Policy:
 
 
 def _called(robot: Robot, controller: Controller, h: float) -> Policy:
-    """A function of the user's, whose torques are checked."""
+    """A function of the user, with checked torques."""
 
     def called(step: int, p: FloatArray, pd: FloatArray) -> FloatArray:
         given = as_array(controller(step * h, p.copy(), pd.copy()), "torque of the controller", "simulate")
@@ -151,13 +151,13 @@ def simulate(
 ) -> Run:
     """Simulate for `duration` [s] in steps of h [s] from `start`: positions [rad or m] and rates, zero where None.
 
-    `step` is the order of what `joint_step` is made into, 4 a Suzuki composition, 6 an extrapolation, which both refuse
-    friction; or the name of a maximal-coordinate step function (see `maximal_variant`). Torques are held during each
-    step: none, what balances gravity, a log's, an array (n,) or (steps, n) [N·m or N], or what a `Controller` says.
-    `progress` hears now and then how far it is.
+    `step` is the order: 2 (`joint_step`), 4 (a Suzuki composition) or 6 (an extrapolation), which both refuse friction; or
+    the name of a maximal-coordinate step function (see `maximal_variant`). Torques are constant during each step: zero,
+    gravity compensation, a log's, an array (n,) or (steps, n) [N·m or N], or those of a `Controller`. `progress` is called
+    with the progress in words.
     """
     h = robot.h if h is None else h
-    steps = _step_count(duration, h)
+    steps = step_count(duration, h)
     alpha = robot.alpha.defaults if alpha is None else alpha
     first = [_start(robot, name, value) for name, value in zip(("q0", "dq0"), start, strict=True)]
     if isinstance(torque, TorqueLog):
@@ -210,16 +210,17 @@ def _start(robot: Robot, name: str, value: JointValues | None) -> FloatArray:
     return array
 
 
-def _step_count(duration: float, h: float) -> int:
+def step_count(duration: float, h: float, most: int = MAX_STEPS) -> int:
+    """How many steps h [s] a duration [s] has, at least one and at most so many."""
     for name, value in ((f"{arg.duration}", duration), (f"{arg.h}", h)):
         if not (np.isfinite(value) and value > 0):
             raise InputError(f"{name}: expected a positive number of seconds, found {value:g}.")
     if h > duration * (1.0 + TIME_ROUNDING):
         raise InputError(f"{arg.h}: expected a step within the duration of {duration:g} s, found {h:g} s.")
     steps = duration / h
-    if steps > MAX_STEPS:  # maybe infinite
+    if steps > most:  # may be infinite
         raise InputError(
-            f"{arg.duration}: {duration:g} s in steps of {h:g} s: expected at most {MAX_STEPS} steps, found {steps:g}."
+            f"{arg.duration}: {duration:g} s in steps of {h:g} s: expected at most {most} steps, found {steps:g}."
         )
     return max(1, round(steps))
 
@@ -235,8 +236,8 @@ def _check_covers(log: TorqueLog, end: float, h: float) -> None:
 
 @dataclass
 class _JointMover:
-    """From a state (p, pd) to the next under a torque, by `joint_step` or what a higher order makes of it; `alpha` holds the
-    state of friction with memory."""
+    """Advances a state (p, pd) under a torque by `joint_step` or a step of higher order; `alpha` holds the state of friction
+    with memory."""
 
     robot: Robot
     h: float
@@ -252,7 +253,7 @@ class _JointMover:
 
 @dataclass
 class _MaximalMover:
-    """The same on maximal states, of which it keeps the current one, and the largest joint gap of each."""
+    """Advances a maximal state, which it stores, and records the largest joint gap of each."""
 
     robot: Robot
     h: float
@@ -274,7 +275,7 @@ class _MaximalMover:
 
 
 def _closed_gaps(robot: Robot, q: FloatArray, dq: FloatArray, alpha: FloatArray, h: float) -> FloatArray | None:
-    """Joint gaps of poses given by joint coordinates: rounding, if all is well."""
+    """Joint gaps of poses given by joint coordinates; should be rounding."""
     if "fk" not in robot.functions or "constraints" not in robot.functions:
         return None
     xi = robot.fk(q, dq, alpha)

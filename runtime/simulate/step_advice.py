@@ -1,4 +1,4 @@
-"""Where a step fails: the joint that is driven hardest, and a step that works from there."""
+"""Advice for a failed step: the joint with the largest acceleration, and a step size that works."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from diffpbd.runtime.model.robot import Robot
 __all__ = ["advise", "closing"]
 
 OPEN = 1e-6
-"""[rad or m] A start with closed loops is within this of the closed pose nearest to it."""
+"""[rad or m] Largest distance of a closed start from the nearest closed pose."""
 MOST_HALVINGS = 14
-"""Steps of a ten-thousandth of the one that failed are no advice: then the torque or the stiffness is wrong."""
+"""Largest number of halvings: if a ten-thousandth of the step fails, torque or stiffness is wrong."""
 
 
 def advise(robot: Robot, q: FloatArray, dq: FloatArray, tau: FloatArray, h: float, alpha: FloatArray) -> str:
-    """A sentence for a message: from q, dq [rad, rad/s] (n,) under tau [N·m] (n,) `joint_step` failed with h [s]."""
+    """A sentence for the message that `joint_step` failed with h [s] from q, dq [rad, rad/s] (n,) under tau [N·m] (n,)."""
     text = ""
     if nearest := closing(robot, q, alpha):
         return nearest
     if "forward_dynamics" in robot.functions:
         acceleration = np.full(robot.n, np.nan)
-        with np.errstate(all="ignore"), contextlib.suppress(SolverError):  # of loops at a singular pose
+        with np.errstate(all="ignore"), contextlib.suppress(SolverError):  # for loops at a singular pose
             acceleration = np.abs(np.reshape(robot.functions["forward_dynamics"](q, dq, tau, alpha), -1))
         if np.isfinite(acceleration).all():
             k = int(np.argmax(acceleration))
@@ -46,7 +46,7 @@ def advise(robot: Robot, q: FloatArray, dq: FloatArray, tau: FloatArray, h: floa
 
 
 def closing(robot: Robot, q: FloatArray, alpha: FloatArray) -> str:
-    """A sentence on what closes the loops of q [rad] (n,), empty if they are closed or there are none."""
+    """A sentence on the nearest closed pose to q [rad] (n,), empty if its loops are closed or there are none."""
     if "close_loops" not in robot.functions:
         return ""
     names = ", ".join(loop.name for loop in robot.manifest.robot.loops)

@@ -1,8 +1,8 @@
 """Joint torques from a recorded motion. What is imported from here is the public surface (docs/torque-estimation.md):
 
-- `estimate` gives an `Estimate` under `Settings`: by the generated Gauss–Newton, by the formula at nodes, or as published by
-  ADAM on steps in maximal coordinates;
-- `TorqueErrors` holds an estimate against recorded torques, `rate_lag` recorded rates against positions.
+- `estimate` gives an `Estimate` under `Settings`: by the generated Gauss–Newton, by the formula at nodes, or by ADAM as
+  published, on steps in maximal coordinates;
+- `TorqueErrors` compares an estimate with recorded torques, `rate_lag` recorded rates with positions.
 """
 
 from diffpbd.runtime.torques.errors import TorqueErrors, rate_lag

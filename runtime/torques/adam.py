@@ -1,8 +1,8 @@
 """Torque estimation as published: ADAM through the reverse mode of Algorithm 1 with 30 sweeps, Gauss–Seidel or Jacobi.
 
-For comparison with the paper; `estimate` by Gauss–Newton finds the optimum. Open in the paper and assumed here: K counts the
-joints of every step of a window, the optimiser starts afresh in every window, its other constants are the usual ones, the
-last iterate is kept, and 120 iterations are made from zero torque and in windows of several steps, 80 otherwise.
+For comparison with the paper; `estimate` by Gauss–Newton finds the optimum. Not stated in the paper and assumed here: K counts
+the joints of every step of a window, the optimiser is reset in every window, its other constants are the usual ones, the last
+iterate is used, and there are 120 iterations from zero torque and in windows of several steps, 80 otherwise.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from diffpbd.runtime.torques.settings import window_start
 __all__ = ["LONG", "RATE", "RATE_FROM_ZERO", "SHORT", "SOLVERS", "Descent", "Lane", "descend", "unlike_published"]
 
 SOLVERS = ("gauss_seidel", "jacobi")
-"""Of the sweeps; the paper names both, its experiments the second."""
+"""Solvers of the sweeps; the paper describes both, its experiments use the second."""
 SWEEPS = 30
 STATE = 13
-"""Numbers a link: x, v, q (wxyz), ω."""
+"""State of a link: x, v, q (wxyz), ω."""
 OMEGA = slice(10, 13)
 RATE_FROM_ZERO, RATE, RATE_OF_WINDOWS = 1.0, 0.2, 0.1
-"""[N·m] Learning rates: from zero torque, from the other starts, in windows of several steps."""
+"""[N·m] Learning rates: from zero torque, from other starts, in windows of several steps."""
 LONG, SHORT = 120, 80
-"""[1] Iterations."""
+"""[1] Iterations, see above."""
 DECAY, DECAY_SQUARE, EPSILON = 0.9, 0.999, 1e-8
 """ADAM's usual constants [1, 1, 1/(N·m)]."""
 REPORTED_STEPS = 50
@@ -42,7 +42,7 @@ REPORTED_STEPS = 50
 
 @dataclass(frozen=True)
 class Lane:
-    """One scheme: start of a window's torques, λ (3,), steps of a window, whether the state is carried on, and iterations and
+    """One scheme: start of a window's torques, λ (3,), steps of a window, whether the state is carried over, and iterations and
     learning rate [N·m] from zero torque."""
 
     start: str
@@ -69,7 +69,7 @@ class Lane:
 
 @dataclass
 class Descent:
-    """What one lane found: u (steps, n), the states q, dq (steps, n) that each step started from, each window's loss."""
+    """Result of one lane: u (steps, n), the states q, dq (steps, n) at the start of each step, each window's loss."""
 
     q: FloatArray
     dq: FloatArray
@@ -108,7 +108,7 @@ def descend(
 
 
 def unlike_published(robot: Robot, solver: str = SOLVERS[0]) -> str:
-    """What differs from the published setting; empty if nothing does."""
+    """Differences from the published setting in words, or empty."""
     sweeps = robot.manifest.recipe.sweeps.get(f"paper_{solver}")
     return (
         ""
@@ -118,7 +118,7 @@ def unlike_published(robot: Robot, solver: str = SOLVERS[0]) -> str:
 
 
 class _Descents:
-    """Rows are lanes."""
+    """The optimisation of all lanes, one row each."""
 
     def __init__(
         self, robot: Robot, p: FloatArray, pd: FloatArray, h: float, lanes: Sequence[Lane], alpha: FloatArray,
@@ -214,7 +214,7 @@ class _Descents:
 
 
 def _moved_on(changes: FloatArray) -> FloatArray:
-    """The change of the next step at every step; none after the last."""
+    """The next step's change at every step; zero after the last."""
     result = np.zeros_like(changes)
     result[:, :-1] = changes[:, 1:]
     return result

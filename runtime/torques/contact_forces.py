@@ -1,8 +1,8 @@
-"""Forces on contacts beside a recorded motion, without which it does not tell the torques of a robot that touches something.
+"""Recorded contact forces, without which a motion does not determine the torques of a robot that touches something.
 
-Of every contact (`robot.manifest.robot.contacts`, `NAME` or `NAME/AGAINST` where it touches several) the force [N] on its
-sphere, in world axes, at the point between the surfaces; a log has it in columns `force_<contact>_x`, `_y`, `_z`. A contact
-that stays away needs none.
+For every contact (`robot.manifest.robot.contacts`, `NAME`, or `NAME/AGAINST` if it touches several) the force [N] on its
+sphere, in world axes, at the point between the surfaces; a log has it in columns `force_<contact>_x`, `_y`, `_z`. Not needed
+for a contact that stays open.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from diffpbd.runtime.model.robot import Robot
 __all__ = ["AWAY", "Forces", "check_forces", "columns_of", "forces_in", "given_forces"]
 
 AWAY = 1e-3
-"""[m] Gap above which nothing touches: more than encoders and filters are off by."""
+"""[m] Gap above which a contact is open: larger than errors of encoders and filters."""
 AXES = ("x", "y", "z")
 
 
 @dataclass(frozen=True)
 class Forces:
-    """Of the contacts that `known` (c,) says, at `time` (samples,) [s]: values (samples, 3, c) [N]."""
+    """Forces of the contacts flagged in `known` (c,), at `time` (samples,) [s]: values (samples, 3, c) [N]."""
 
     time: FloatArray
     values: FloatArray
     known: npt.NDArray[np.bool_]
 
     def at(self, part: Samples) -> Forces:
-        """At the samples of a part of the recording, filtered as its motion was; not cut at the ends."""
+        """Forces at the samples of a part of the recording, filtered like its motion, with both ends."""
         flat = self.values.reshape(len(self.time), -1)
         columns = [np.interp(part.time, self.time, column) for column in flat.T]
         whole = replace(part, processing=replace(part.processing, trim=0.0, still=False), ends=(0, 0))
@@ -54,7 +54,7 @@ def columns_of(robot: Robot) -> list[str]:
 def forces_in(
     path: str | Path, robot: Robot, rate: float | None = None, columns: Mapping[str, str] | None = None
 ) -> Forces:
-    """Those that a log has; a contact with some of its columns alone is refused."""
+    """Forces in a log; a contact with only some of its columns is refused."""
     table = CsvTable(path, columns or {})
     named = {name: table.column(name) for name in columns_of(robot) if name in table.header}
     found: dict[str, Any] = {}
@@ -71,7 +71,7 @@ def forces_in(
 
 
 def given_forces(robot: Robot, time: FloatArray, forces: Mapping[str, npt.ArrayLike], where: str) -> Forces:
-    """Of contacts by name, (samples, 3) [N] each."""
+    """Forces from arrays (samples, 3) [N] by contact."""
     found = {}
     known = [contact.name for contact in robot.manifest.robot.contacts]
     for name, values in forces.items():
@@ -103,7 +103,7 @@ def _of(robot: Robot, time: FloatArray, found: Mapping[str, FloatArray], where: 
 
 
 def check_forces(robot: Robot, q: FloatArray, alpha: FloatArray, forces: Forces | None, where: str) -> FloatArray:
-    """Values (samples, 3, c) beside the motion q (samples, n); InputError where a contact comes near without a force."""
+    """Values (samples, 3, c) for the motion q (samples, n); InputError if a contact without forces comes near."""
     contacts = robot.manifest.robot.contacts
     gaps = np.reshape(robot.contact_gap(q, alpha=alpha), (len(q), len(contacts))).min(axis=0)
     known: Sequence[bool] = [False] * len(contacts) if forces is None else forces.known.tolist()

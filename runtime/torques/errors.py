@@ -1,4 +1,4 @@
-"""Estimated against recorded torques, and recorded rates against positions."""
+"""Errors of estimated torques, and the lag of recorded rates."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from diffpbd.runtime.torques.estimation import Estimate
 __all__ = ["TorqueErrors", "rate_lag"]
 
 SLOW = 1e-3
-"""[rad/s or m/s] RMS rate of a joint below which it says nothing about a lag: a few encoder quanta a second."""
+"""[rad/s or m/s] RMS rate below which a joint is not used for the lag: a few encoder steps per second."""
 
 
 @dataclass(frozen=True)
 class TorqueErrors:
-    """Estimate minus recording (n each) [N·m or N]: root mean square with both through the log's filter, with only the
-    recording through it, and the mean."""
+    """Estimate minus recording (n each) [N·m or N]: root mean square with both filtered like the log, with only the
+    recording filtered, and the mean."""
 
     filtered: FloatArray
     raw: FloatArray
@@ -28,7 +28,7 @@ class TorqueErrors:
 
     @classmethod
     def of(cls, parts: Sequence[Samples], found: Sequence[Estimate]) -> TorqueErrors:
-        """Over all parts; the recorded torques of the parts are filtered already."""
+        """Errors over all parts, whose recorded torques are filtered already."""
         raw = [e.reading - e.measured(s.tau) for s, e in zip(parts, found, strict=True)]
         filtered = [s.smooth(e.reading) - e.measured(s.tau) for s, e in zip(parts, found, strict=True)]
         return cls(_rms(filtered), _rms(raw), np.concatenate(filtered).mean(axis=0))
@@ -39,7 +39,7 @@ def _rms(errors: Sequence[FloatArray]) -> FloatArray:
 
 
 def rate_lag(samples: Samples) -> float:
-    """By how much the rates come after the derivative of the positions [s]: least squares over all joints that move."""
+    """Delay of the rates after the derivative of the positions [s]: least squares over all joints that move."""
     step = 1.0 / samples.rate
     rate = np.gradient(samples.q, step, axis=0)
     change = np.gradient(rate, step, axis=0)

@@ -1,11 +1,11 @@
-"""Torques from a recorded motion: the torques whose steps come closest to it, window by window (docs/torque-estimation.md).
+"""Torques from a recorded motion: those whose steps reproduce it best, window by window (docs/torque-estimation.md).
 
 A window starts at a recorded state and holds `horizon` steps; its torques minimise
 
     L = 1/K Σ_t λ₁ Σ_i (p_i − p̂_i)² + λ₂ Σ_i ‖ω_i − ω̂_i‖² + λ₃ ‖u_t − u_{t−1}‖²,
 
-K the joints times the steps of the window, p and ω at the end of every step, ω of every link in world axes; slides add their
-own rates to the ω term. Its first torque is kept and the window moves on by a step.
+K the joints times the steps of the window, p and ω at the end of every step, ω of every link in world axes; prismatic joints
+add their rates to the ω term. Its first torque is kept and the window moves on by a step.
 """
 
 from __future__ import annotations
@@ -32,28 +32,27 @@ from diffpbd.runtime.torques.settings import FRICTIONS, NODES, Settings, window_
 __all__ = ["Estimate", "check_motion", "estimate"]
 
 SETTLED = 1e-6
-"""[1, relative to 1 + |torque|] Last change of a window's torques up to which it counts as converged."""
+"""[1, relative to 1 + |torque|] Convergence tolerance of a window's torques."""
 WORSE = 4.0
-"""[1] Loss of a window over the largest so far from which it is solved again from other torques."""
+"""[1] Ratio of a window's loss to the largest so far above which it is solved again from other torques."""
 ALIKE = 1.01
-"""[1] Losses within that are the same minimum: what two starts end at is a window's own."""
+"""[1] Ratio of losses within which two starts found the same minimum, which is then accepted."""
 LEAST_LOSS = 1e-18
 """[rad²] Losses below are rounding."""
 AGAIN = ("previous", "gravity")
-"""Where such a window starts again; the lowest loss is kept."""
+"""Further starts of such a window; the lowest loss is kept."""
 REPORTED_STEPS = 2000
 """[1] Steps between two lines of progress."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Torques of one recording: u (steps, n) [N·m or N], the true joint torque; the sensor reads `offset` (n,) more.
+    """Torques of one recording: u (steps, n) [N·m or N], without the sensor's `offset` (n,).
 
-    Of a loss, u[k] acts from time[k] to time[k] + h, and q, dq (steps, n) are the state that it started from. Of `nodes`,
-    u[k] is the torque at time[k] (`held` is False); of a floating base too, where q is
-    (steps, n_p) and u has what pushed it. `loss` (steps,) is each window's, `unsettled` the number of windows
-    that did not converge or ended far above all before, `again` of those that did so from `start` and ended far below it from
-    other torques, which are theirs now.
+    For a loss, u[k] acts from time[k] to time[k] + h, and q, dq (steps, n) is the state at its start. For `nodes`, u[k] is
+    the torque at time[k] (`held` is False), also of a floating base, with q (steps, n_p) and the external wrench on the
+    base in u. `loss` (steps,): of each window; `unsettled`: number of windows that did not converge or ended far above all
+    before; `again`: of those, the number with a far lower loss from another start, which is used.
     """
 
     time: FloatArray
@@ -73,8 +72,8 @@ class Estimate:
         return self.u + self.offset
 
     def measured(self, tau: FloatArray) -> FloatArray:
-        """From torques at the recording's samples (steps + 1 or + 2, n) to what `reading` compares with (steps, n): the mean
-        over each step, or the value at the node."""
+        """Recorded torques (steps + 1 or + 2, n) for comparison with `reading` (steps, n): the mean over each step, or
+        the value at the node."""
         return np.asarray(0.5 * (tau[:-1] + tau[1:]) if self.held else tau[1:-1], dtype=np.float64)
 
 
@@ -104,11 +103,11 @@ def estimate(
 ) -> Estimate:
     """Torques that make the motion q, dq (samples, n) [rad or m and 1/s], sampled every h [s], from `joint_step`.
 
-    Friction of a step acts at its end. With `friction` "recorded" it is taken at the recorded rate: the same at an exact fit,
-    and well posed where a joint hardly moves, where friction takes up any torque and the difference between recorded rates
-    and positions would decide it. With "step" the windows' steps are `joint_step` to the letter; ADAM's always are.
-    The windows at the end are as short as what is left. `watch` hears of the steps. A robot that can touch something has
-    torques at nodes alone, less what forces on its contacts do; these are given as `time`, whose times are theirs.
+    Friction of a step acts at its end. With `friction` "recorded" it is evaluated at the recorded rate: the same at an exact
+    fit, and well posed for a joint that hardly moves, where friction balances any torque and the difference between recorded
+    rates and positions would decide it. With "step" the windows' steps are exactly `joint_step`; ADAM's always are. The last
+    windows are shorter. `watch` is called with progress. For a robot with contacts only torques at nodes are estimated,
+    without those of the contact forces, which are given at their own times instead of `time`.
     Raises InputError for a motion or robot that does not fit, SolverError where a step fails.
     """
     settings = settings or Settings()
@@ -147,7 +146,7 @@ def estimate(
 
 
 def _expect_nodes(robot: Robot, settings: Settings) -> None:
-    """Refuses what a floating base has not: windows, and closed loops."""
+    """Refuses windows and closed loops on a floating base."""
     if robot.manifest.robot.loops:
         raise InputError(
             f"{robot.name} has closed loops on a floating base; torques are estimated of one or the other."
@@ -160,13 +159,13 @@ def _expect_nodes(robot: Robot, settings: Settings) -> None:
 
 
 def _at_nodes(robot: Robot, p: FloatArray, h: float, alpha: FloatArray) -> FloatArray:
-    """What sensors read at the samples between the ends (samples - 2, n)."""
+    """Sensor readings at the inner samples (samples - 2, n)."""
     _require(robot, "node_torque")
     return np.asarray(robot.node_torque(p[:-2], p[1:-1], p[2:], h, alpha), dtype=np.float64)
 
 
 def _touching(robot: Robot, settings: Settings, closed: closed_loops.Closed | None) -> bool:
-    """Whether the robot can touch something; what is not known of such a one is refused."""
+    """Whether the robot has contacts; options that are not supported with them are refused."""
     if not robot.manifest.robot.contacts:
         return False
     if closed is not None and closed.looped:
@@ -192,7 +191,7 @@ def _require(robot: Robot, name: str) -> None:
 
 
 class _Window:
-    """One window's solve: from its start, and again from others where that ends far above the losses so far."""
+    """Solves a window: from its start, and from others if the loss is far above those so far."""
 
     def __init__(self, robot: Robot, h: float, settings: Settings, alpha: FloatArray) -> None:
         _require(robot, "estimate_torque")
@@ -205,7 +204,7 @@ class _Window:
     def __call__(
         self, state: Any, start: Callable[[str], FloatArray], p: FloatArray, pd: FloatArray, before: FloatArray
     ) -> Any:
-        """The window's result for torques that begin as `start` says by name."""
+        """The window's result with the first guess named `start`."""
 
         def solved(name: str) -> Any:
             return self._solve(*state, start(name), p, pd, before, *self._given)
@@ -229,7 +228,7 @@ class _Window:
         return best
 
     def _poor(self, found: Any) -> bool:
-        """Whether it has not converged, or has done so far above every window so far."""
+        """Whether it did not converge, or converged far above every window so far."""
         return _open(found) or found.loss > WORSE * self._known + LEAST_LOSS
 
 
@@ -241,7 +240,7 @@ def _gauss_newton(
     robot: Robot, p: FloatArray, pd: FloatArray, h: float, settings: Settings, alpha: FloatArray, offset: FloatArray,
     watch: Watch,
 ) -> tuple[Any, ...]:  # fmt: skip
-    """What an Estimate has behind its times: states (steps, n) before every step, torques, …"""
+    """The fields of an Estimate after its times: states (steps, n) before every step, torques, …"""
     solve, count, held = _Window(robot, h, settings, alpha), len(p) - 1, holding_torque(robot, p, alpha)
     q, dq, u, loss = np.empty((count, robot.n)), np.empty((count, robot.n)), np.empty((count, robot.n)), np.empty(count)
     state, before, window = (p[0], pd[0]), held[0], None

@@ -1,4 +1,4 @@
-"""How torques are estimated: losses, starts and the other choices, and where a window's search begins."""
+"""Settings of torque estimation, and the first guess of a window."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ __all__ = ["FRICTIONS", "LOSSES", "NODES", "OPTIMIZERS", "STARTS", "Settings", "
 LOSSES = {"angle": (1.0, 0.0, 0.0), "omega": (0.0, 1.0, 0.0), "angle+omega": (1.0, 0.02, 0.0)}
 """Weights λ₁ [1/rad²], λ₂ [s²/rad²], λ₃ [1/(N·m)²] of the named losses, as published."""
 NODES = "nodes"
-"""Not a loss: the discrete inverse at a node, from three poses."""
+"""Not a loss: discrete inverse dynamics at a node, from three poses."""
 STARTS = ("zero", "previous", "gravity")
 OPTIMIZERS = ("gauss-newton", "adam")
 FRICTIONS = ("recorded", "step")
-"""Where a step takes joint friction from: the recorded rate at its end, or the rate that the torques lead to."""
+"""Rate at which a step evaluates joint friction: the recorded one at its end, or that of the simulated step."""
 MOST_WEIGHT = 1e12
-"""[1/rad², …] Weights beyond this lose the other terms to rounding, and worse."""
+"""[1/rad², …] Largest weight; beyond it rounding swamps the other terms."""
 LONGEST_HORIZON = 1000
 """[1] Steps of a window; each costs some kilobytes and a window's work grows with it."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How torques are estimated; refuses what makes no sense.
+    """Settings of torque estimation; refuses contradictions.
 
     `loss` angle, omega, angle+omega or nodes; `weights` (λ₁, λ₂, λ₃) in place of the loss's own; `start` of a window's
     torques; `horizon` [steps]; `carry`: windows start from the state that the estimated torques led to, not from the
@@ -37,15 +37,17 @@ class Settings:
     """
 
     loss: str = option("See above.", "angle+omega", choices=(*LOSSES, NODES))
-    start: str = option("Of a window's torques.", "zero", choices=STARTS)
-    horizon: int = option("Steps of a window.", 1, span=(1, LONGEST_HORIZON), unit="steps", metavar="N")
+    start: str = option("First guess of a window's torques.", "zero", choices=STARTS)
+    horizon: int = option("Number of steps of a window.", 1, span=(1, LONGEST_HORIZON), unit="steps", metavar="N")
     weights: tuple[float, float, float] | None = option(
-        "Of positions [1/rad²], angular velocities [s²/rad²], torque changes [1/(N·m)²].", None, metavar="λ1,λ2,λ3",
+        "Weights of positions [1/rad²], angular velocities [s²/rad²], torque changes [1/(N·m)²].", None, metavar="λ1,λ2,λ3",
         parse=lambda text: _weights(text),
     )  # fmt: skip
     carry: bool = option("Start windows from the estimated state, not from the recorded one.", False)
     optimizer: str = option("See above.", "gauss-newton", choices=OPTIMIZERS)
-    friction: str = option("At recorded rates, or at those of the simulated step.", FRICTIONS[0], choices=FRICTIONS)
+    friction: str = option(
+        "Friction at recorded rates, or at those of the simulated step.", FRICTIONS[0], choices=FRICTIONS
+    )
 
     def __post_init__(self) -> None:
         """Refuses unknown names, a horizon below 1, and weights that are negative or all zero."""
@@ -94,7 +96,7 @@ def window_start(start: str, held: FloatArray, before: FloatArray, window: Float
     """First guess (steps, n) of a window's torques.
 
     `held` (steps, n) holds the recorded poses at rest; `before` (n,) is the torque kept last, `window` the torques of the
-    window before. `previous` is the latter moved on by a step, its last step from gravity; with a horizon of one it is
+    window before. `previous` is the latter shifted by a step, its last step from gravity; with a horizon of one it is
     `before`.
     """
     if start == "zero":

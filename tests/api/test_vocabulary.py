@@ -13,13 +13,13 @@ import pytest
 import diffpbd
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.runtime.api.keywords import TYPES, keywords, stub
-from diffpbd.runtime.api.kinematics import IkOptions
 from diffpbd.runtime.base.options import options_of
 from diffpbd.runtime.cli import COMMANDS, cli
 from diffpbd.runtime.commands.check import READ
-from diffpbd.runtime.excite import excitation
+from diffpbd.runtime.excite import Wishes
 from diffpbd.runtime.identify import settings as identify
 from diffpbd.runtime.logs.mending import Mending
+from diffpbd.runtime.model.inverse_kinematics import Sought
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.profile import Approach
 from diffpbd.runtime.torques import settings as torques
@@ -28,7 +28,7 @@ SHOWN = {"robot", "robots", "config", "json", "as_json", "out", "plot", "report"
 """Files and pages, for which Python has results with methods."""
 SAME = {
     "params": "alpha", "column_map": "columns", "fix": "fixed", "tip_goal": "tip", "stop_within": "within",
-    "max_acceleration": "acceleration", "unknown_torque": "torques", "everything": "all",
+    "unknown_torque": "torques", "everything": "all",
 }  # fmt: skip
 """Options that Python calls otherwise."""
 MENDING = {field.name for field, _ in options_of(Mending)} | {"accept", "rate", "columns"}
@@ -58,8 +58,8 @@ JOBS = (
     Job("check", (diffpbd.check,), "GenerateOptions", (), {"files", "strict"}, OF_GENERATE - {*READ} | {"urdf"}),
     Job("export", (diffpbd.export_urdf,), "GenerateOptions", (), {"alpha"}, OF_GENERATE - {"base", "tip", "hold"} | {"params"}),
     Job(
-        "log", (diffpbd.read_log,), "", (), {*MENDING - {"rate", "columns"}, "bridge", "cutoff", "joints", "rates", "trim"},
-        {"path"},
+        "log", (diffpbd.read_log,), "ReadHow", (Mending,), {"accept", "bridge", "cutoff", "joints", "rates", "trim"},
+        {"derive", "path"},
     ),
     Job(
         "identify", (diffpbd.identify,), "IdentifyHow", (identify.Settings, Mending),
@@ -69,7 +69,7 @@ JOBS = (
         "estimate-torque", (diffpbd.estimate_torque,), "TorqueHow", (torques.Settings,),
         {*MENDING, "rates", "torque"}, {"forces"},
     ),
-    Job("excite", (diffpbd.excite,), "ExciteHow", (excitation.Wishes,), python={"progress"}),
+    Job("excite", (diffpbd.excite,), "ExciteHow", (Wishes,), python={"progress"}),
     Job(
         "mpc", (diffpbd.Mpc.__init__, diffpbd.Mpc.run_to, diffpbd.Plant), "MpcHow ApproachHow",
         (MpcOptions, Approach, diffpbd.Plant),
@@ -80,7 +80,7 @@ JOBS = (
         "simulate", (diffpbd.simulate,), "", (),
         {"columns", "integrator", "maximal", "rate", "solver", "torque"}, {"controller"},
     ),
-    Job("ik", (diffpbd.ik, IkOptions), "", (), {"rpy"}, {"accept", "margin", "obstacles", "strict", "weights"}),
+    Job("ik", (diffpbd.ik,), "IkHow", (Sought,), python={"accept", "obstacles", "strict", "weights"}),
 )  # fmt: skip
 ALONE = {
     "export-acados": "writes Python", "info": "robot.manifest, and print(robot)", "eval": "robot.function(name)(...)",

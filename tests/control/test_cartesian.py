@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from support.robots import loaded
 
-from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.control.cartesian import CartesianController, TaskImpedance, rotation_error, task_inertia
 from diffpbd.runtime.control.net_torque import without_gravity
 from diffpbd.runtime.loop.configuration import limits_of, make_controller
@@ -88,11 +87,6 @@ def test_an_arm_that_cannot_move_its_tip_gets_no_inertia_torque() -> None:
     law = TaskImpedance(np.array([100.0]), 0.7, np.array([10.0]))
     torque = law.torque(np.zeros((1, 1)), np.eye(1), [1.0], [1.0], [1.0])
     np.testing.assert_array_equal(torque, [0.0])
-
-
-def test_gains_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(InputError):
-        TaskImpedance(np.array([-1.0]), 0.7, np.array([10.0]))
 
 
 POSE = np.array([0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0])
@@ -178,6 +172,3 @@ def test_a_controller_is_made_again_from_its_settings() -> None:
         one.start(POSE)
     q, dq = POSE + 0.01, np.full(7, 0.1)
     np.testing.assert_array_equal(law.output(0.3, q, dq), again.output(0.3, q, dq))
-    for wrong in ({"stiffness": [1.0]}, {"offset": [np.nan, 0, 0]}, {"speed": 0.0}, {"damping": [-1.0] * 7}):
-        with pytest.raises(InputError):
-            controller(**wrong)

@@ -11,8 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.closed_robots import case
-from support.floating_arm import stopped_flap
 from support.robots import generated, loaded
 
 from diffpbd.runtime import Robot, load
@@ -70,25 +68,10 @@ def test_payload_and_friction_are_in_the_map_where_the_step_has_them(pendulum: R
 
 
 def test_what_cannot_be_solved_or_read_is_refused(pendulum: Robot) -> None:
-    with pytest.raises(InputError, match="no joint"):
-        sample_map(pendulum, "elbo")
-    with pytest.raises(InputError, match="has no step 'rollout'"):
-        sample_map(pendulum, "elbow", step="rollout")
     with pytest.raises(SolverError, match="joints welded"):
         sample_map(pendulum, "elbow", step="step_paper_direct", extent=(3.0, VELOCITY), grid=(3, 3))
-    with pytest.raises(InputError, match="2 × 2"):
-        sample_map(pendulum, "elbow", grid=(1, 5))
     with pytest.raises(SolverError):
         sample_map(pendulum, "elbow", extent=(3.0, 400.0), grid=(3, 3))
-    with pytest.raises(InputError, match="not a net torque map"):
-        NetTorqueMap.from_json({"joint": "elbow"})
-
-
-def test_joints_that_no_torque_locks_are_refused() -> None:
-    with pytest.raises(InputError, match="without a motor .*base_x"):
-        sample_map(stopped_flap(), "shoulder", grid=(2, 2))
-    with pytest.raises(InputError, match=r"closed loops .*\(four_bar, j2"):
-        sample_map(case("four_bar").robot, "j1", grid=(2, 2))
 
 
 def test_interpolation_is_bilinear_and_clamped() -> None:
@@ -169,5 +152,3 @@ def test_the_controller_adds_the_scaled_map_of_its_joint_alone() -> None:
     plain.start(np.array([0.2, -0.4]))
     part = law.output(1.0, q, dq) - plain.output(1.0, q, dq)
     np.testing.assert_allclose(part, [0.0, 0.6 * table(-0.004, 0.3)])
-    with pytest.raises(InputError, match="no joint"):
-        ReachNetTorque(table, ("right_s0", "right_s1"))

@@ -103,30 +103,6 @@ def test_a_start_far_from_the_motion_is_refused() -> None:
     started([0.19, -0.19], reach=0.2)
 
 
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        ({"damping": [1.0, -1.0]}, "at least 0 for every joint"),
-        ({"stiffness": [1.0]}, "at least 0 for every joint"),
-        ({"stiffness": [1.0, float("nan")]}, "finite stiffness"),
-        ({"reference": {"time": [0.0], "q": [[0.0, 0.0]], "dq": [[0.0, 0.0]]}}, "at least two samples"),
-        ({"reference": {"time": [0.0, 0.0], "q": WAVE[:2].tolist(), "dq": RATE[:2].tolist()}}, "increasing times"),
-        (
-            {"reference": {"time": [0.0, 1.0], "q": WAVE[:2].tolist(), "dq": [[0.0, 0.06], [0.0, 0.0]]}},
-            "begins with b at 0.06",
-        ),
-        (
-            {"reference": {"time": [0.0, 1.0], "q": WAVE[:2].tolist(), "dq": [[0.0, 0.0], [-0.06, 0.0]]}},
-            "ends with a at -0.06",
-        ),
-        ({"reference": None}, "settings cannot be used"),
-    ],
-)
-def test_what_cannot_be_followed(changed: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        TrackController(settings(**changed), nothing, JOINTS)
-
-
 @pytest.mark.thorough
 def test_it_follows_a_motion_on_a_baxter() -> None:
     pytest.importorskip("pinocchio")

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from support.mechanisms import Mechanism
-from support.shaped import alone, pair, shape, shaped_arms
+from support.shaped import alone, pair, shaped_arms
 
 from diffpbd.codegen.description.contacts import contact_lines
 from diffpbd.codegen.description.recipe import with_options
 from diffpbd.codegen.description.recipe_file import load_recipe
-from diffpbd.codegen.description.report import DescriptionError
 from diffpbd.codegen.description.resolve import read_robot
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.graph.loop_report import contact_facts
@@ -54,36 +52,6 @@ def test_two_capsules_touch_at_every_end_and_where_they_cross(tmp_path: Path) ->
     assert contact_lines(robot)[6] == (
         'contact "one": capsule of 0.05 m on one against capsule "two" on two, friction 0.5'
     )
-
-
-@pytest.mark.parametrize(
-    ("kinds", "more", "text"),
-    [
-        (("cube", "cube"), {}, 'contact "one" against "two": a box against a box: boxes touch planes and spheres;'),
-        (("rod", "cube"), {}, 'a capsule against a box: boxes touch planes and spheres; write spheres along "one'),
-        (("cube", "rod"), {}, 'a box against a capsule: boxes touch planes and spheres; write spheres along "two'),
-        (("ball", "cube"), {"radius": 0.0}, 'against "two": a point and a box: a sphere with a radius is expected'),
-        (("ball", "ball"), {"end": (0, 0, 0)}, 'contact "one": a capsule from point to end has at least 1e-06 m;'),
-        (("rod", "ball"), {"radius": 0.0}, "contact \"one\": radius is missing; a capsule's is above 0 m"),
-        (("rod", "ball"), {"size": (1, 1, 1)}, 'contact "one": it has `end` (a capsule) and `size` (a box); one of them'),
-        (("rod", "ball"), {"rpy": (1, 0, 0)}, 'contact "one": rpy turns a box alone; `size` is missing'),
-        (("cube", "ball"), {"radius": 0.1}, 'contact "one": radius 0.1 m: a box has `size`, no radius'),
-        (("cube", "ball"), {"size": (0.1, 0, 1)}, 'contact "one": size [0.1, 0.0, 1.0]: sides of at least 1e-06 m'),
-    ],
-)  # fmt: skip
-def test_faults(tmp_path: Path, kinds: tuple[str, str], more: dict[str, Any], text: str) -> None:
-    mechanism = pair(*kinds)
-    mechanism.contacts[0] |= more
-    with pytest.raises(DescriptionError) as caught:
-        read(mechanism, tmp_path)
-    assert text in str(caught.value)
-
-
-def test_a_part_and_a_contact_of_one_name(tmp_path: Path) -> None:
-    mechanism = pair("rod", "ball")
-    mechanism.contacts += [shape("one.2", "two", "ball")]
-    with pytest.raises(DescriptionError, match='2 planes and contacts are called "one.2"; names must differ'):
-        read(mechanism, tmp_path)
 
 
 def test_places_in_alpha(tmp_path: Path) -> None:
@@ -136,33 +104,3 @@ def test_collision_shapes_of_two_links(tmp_path: Path) -> None:
         box.axes, [[1, 0, 0], [0, np.cos(0.5), -np.sin(0.5)], [0, np.sin(0.5), np.cos(0.5)]], atol=1e-15
     )
     assert box.halves == (0.05, 0.1, 0.15)
-
-
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        (("right=left",), "a capsule against a box: boxes touch planes and spheres"),
-        (("hand=right", "right=hand"), "each names the other; once is enough"),
-        (("hand=right", "hand=right"), 'contact from collision of "hand": asked for twice'),
-        (("hand=turn",), 'contact from collision of "hand": the link "turn" has no <collision>'),
-        (
-            ("hand=turm",),
-            'there is no plane "turm"; a recipe\'s [[plane]] makes one, here "table", and no link of that name',
-        ),
-        (("hand=hand",), 'contact from collision of "hand": against itself; name another link as hand=OTHER'),
-    ],
-)
-def test_links_that_are_refused(words: tuple[str, ...], text: str, tmp_path: Path) -> None:
-    with pytest.raises(DescriptionError) as caught:
-        collided({"hand": [BALL], "right": [PILL], "left": [CRATE]}, tmp_path, *words)
-    assert text in str(caught.value)
-
-
-def test_a_shape_that_is_no_contact_is_named_alone(tmp_path: Path) -> None:
-    """And not what would have touched it."""
-    disc = '<cylinder radius="0.3" length="0.1"/>'
-    for words in ("hand=right", "right=hand"):
-        with pytest.raises(DescriptionError) as caught:
-            collided({"hand": [BALL], "right": [disc], "left": [CRATE]}, tmp_path, words)
-        assert "no spheres fit its ends" in str(caught.value)
-        assert not any(text in str(caught.value) for text in ("touches nothing", "no such plane or contact"))

@@ -18,7 +18,6 @@ from diffpbd.codegen.description.report import DescriptionError
 from diffpbd.codegen.description.resolve import read_doubted, read_robot
 from diffpbd.codegen.description.robot import WORLD, Plane, Robot
 from diffpbd.codegen.graph.model import build
-from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
 
 
@@ -179,29 +178,6 @@ def test_a_plane_that_nothing_touches_is_a_doubt(tmp_path: Path) -> None:
     assert [doubt.names for doubt in doubts if doubt.code == "contact"] == [("world", "wall")]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('plane = "table"', "one or several tables [[plane]]"),
-        ('[[plane]]\nname = "a"\npoint = [0, 0, 0]', "plane 1: normal missing; a plane has name, point, normal"),
-        ('[[contact]]\nname = "a"\nlink = "b"\npoint = [0, 0]', "contact 1: point = [0, 0]; a list of 3 numbers"),
-        ('[[contact]]\nname = "a"\nlink = "b"\npoint = [0, 0, 0]\nmu = 0.5', "contact 1: unknown mu; a contact knows"),
-        (
-            '[[contact]]\nname = "a"\nlink = "b"\npoint = [0, 0, 0]\nagainst = 3',
-            "contact 1: against = 3; a list of strings",
-        ),
-        ('[[contact]]\nname = "a;"\nlink = "b"\npoint = [0, 0, 0]', 'contact 1: name = "a;"; 1 to 200 letters'),
-        ('[[contact]]\nname = "a"\nlink = "b"\npoint = [0, nan, 0]', "contact 1: point = (0.0, nan, 0.0); finite"),
-    ],
-)
-def test_recipe_that_cannot_be_read(text: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "bad.toml"
-    path.write_text(text)
-    with pytest.raises(InputError) as caught:
-        load_recipe(path)
-    assert message in str(caught.value)
-
-
 def shaped(*shapes: str) -> Mechanism:
     """An arm whose forearm has these shapes, and no contacts but what is taken of them."""
     mechanism = reaching_arm()
@@ -234,47 +210,6 @@ def test_collision_shapes(tmp_path: Path) -> None:
     (doubt,) = [doubt.message for doubt in doubts if doubt.code == "collision"]
     assert doubt.startswith('contact from collision of "fore": shape 3: a cylinder becomes the two spheres')
     assert not read_robot(load_recipe(tmp_path / "made.toml")).contacts  # never without being asked
-
-
-@pytest.mark.parametrize(
-    ("shape", "word", "message"),
-    [
-        (
-            '<mesh filename="a.stl"/>',
-            "fore",
-            'contact from collision of "fore": shape 1: <mesh>: only sphere, box,',
-        ),
-        ('<box size="0.2 0 0.6"/>', "fore", "sides above 0 m are expected"),
-        ('<box size="0.2 0.6"/>', "fore", "has 2 instead of 3 numbers"),
-        ('<sphere radius="-1"/>', "fore", "<sphere> radius=-1: above 0 m is expected"),
-        ("<sphere/>", "fore", "<sphere> has no radius"),
-        ('<cylinder radius="0.2" length="0.3"/>', "fore", "length 0.3 m and radius 0.2 m: no spheres fit its ends"),
-        ('<sphere radius="1"/><sphere radius="1"/>', "fore", "2 shapes in <geometry>"),
-        ('<sphere radius="1"/>', "upper", 'contact from collision of "upper": the link has no <collision>'),
-        ('<sphere radius="1"/>', "hand", 'the description has no link "hand"'),
-        (
-            '<sphere radius="1"/>',
-            "fore=wall",
-            'there is no plane "wall"; a recipe\'s [[plane]] makes one, here "table"',
-        ),
-    ],
-)
-def test_collision_shapes_that_are_refused(shape: str, word: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(DescriptionError) as caught:
-        taken(shaped(shape), tmp_path, word)
-    assert message in str(caught.value)
-
-
-def test_collision_without_a_plane_or_with_two(tmp_path: Path) -> None:
-    mechanism = shaped('<sphere radius="1"/>')
-    mechanism.planes = []
-    with pytest.raises(DescriptionError, match="no .*plane.* in the recipe to be against"):
-        taken(mechanism, tmp_path, "fore")
-    mechanism.planes = reaching_arm().planes[:2]
-    with pytest.raises(DescriptionError, match="2 planes; name one as fore=PLANE"):
-        taken(mechanism, tmp_path, "fore")
-    with pytest.raises(DescriptionError, match="asked for twice"):
-        taken(mechanism, tmp_path, "fore=table", "fore=wall")
 
 
 def test_check_says_which_contacts(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from diffpbd.codegen.description.recipe_file import load_recipe
 from diffpbd.codegen.description.report import DescriptionError
 from diffpbd.codegen.description.resolve import read_doubted, read_robot
 from diffpbd.codegen.description.robot import WORLD, Robot
-from diffpbd.runtime.base.errors import InputError
 
 
 def read(mechanism: Mechanism, folder: Path) -> Robot:
@@ -123,14 +122,6 @@ def test_every_fault_at_once(tmp_path: Path) -> None:
     assert all(word in message for word in ('"nowhere"', '"glue"', 'passive joint "j9" does not exist', "3 errors"))
 
 
-def test_link_that_was_not_chosen(tmp_path: Path) -> None:
-    mechanism = four_bar()
-    mechanism.passive = ["j2"]
-    path = mechanism.write(tmp_path, "made", 'tip = ["coupler"]')
-    with pytest.raises(DescriptionError, match='link "rocker" is not among the chosen ones'):
-        read_robot(load_recipe(path))
-
-
 def test_passive_joint_with_a_driven_follower(tmp_path: Path) -> None:
     mechanism = five_bar()
     mimic = '<limit effort="1" velocity="1"/><mimic joint="j2"/></joint>'
@@ -146,33 +137,3 @@ def test_nothing_driven_is_a_doubt(tmp_path: Path) -> None:
     mechanism.passive = ["j1", "j2", "j3"]
     doubts = read_doubted(load_recipe(mechanism.write(tmp_path, "made")))[1]
     assert [doubt.names for doubt in doubts if doubt.code == "passive"] == [("j1", "j2", "j3")]
-
-
-NAMED = '[[loop]]\ntype = "hinge"\nparent = "a"\nchild = "b"\nname = '
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('loop = "four"', "one or several tables"),
-        ('[[loop]]\nname = "a"', "type, parent, child missing"),
-        ('[[loop]]\nname = "a"\ntype = "hinge"\nparent = "a"\nchild = "b"\nanchor = 3', "unknown anchor; a loop knows"),
-        ('[[loop]]\nname = "a"\ntype = "hinge"\nparent = "a"\nchild = "b"\naxis = [1]', "loop 1: axis"),
-        ('[[loop]]\nname = 3\ntype = "hinge"\nparent = "a"\nchild = "b"', "loop 1: name"),
-        (f'{NAMED}"" ', 'loop 1: name = ""'),
-        (f'{NAMED}"a;system(1)"', 'loop 1: name = "a;system(1)"; 1 to 200 letters'),
-        (f'{NAMED}"a"\nparent_rpy = [nan, 0, 0]', "loop 1: parent_rpy = (nan, 0.0, 0.0); finite numbers"),
-        (
-            f'{NAMED}"a"\nchild_xyz = [0, 2e12, 0]',
-            "child_xyz = (0.0, 2000000000000.0, 0.0); finite numbers are expected, up to 1e+12",
-        ),
-        (f'{NAMED}"a"\nlength = inf', "loop 1: length = inf; finite numbers"),
-        (f'{NAMED}"a"\naxis = [0, 0, 1{"0" * 400}]', "loop 1: axis = [0, 0, 1000"),
-    ],
-)
-def test_recipe_that_cannot_be_read(text: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "bad.toml"
-    path.write_text(text)
-    with pytest.raises(InputError) as caught:
-        load_recipe(path)
-    assert message in str(caught.value)

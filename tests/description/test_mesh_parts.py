@@ -12,7 +12,6 @@ import trimesh
 from diffpbd.codegen.description.capsules import Capsule
 from diffpbd.codegen.description.mesh_parts import capsules_of, cut
 from diffpbd.codegen.description.recipe import default_recipe, with_options
-from diffpbd.codegen.description.report import DescriptionError
 from diffpbd.codegen.description.resolve import read_doubted
 from diffpbd.codegen.description.shapes import ShapeEntry
 
@@ -94,28 +93,3 @@ def test_in_a_recipe(tmp_path: Path) -> None:
         ends = [tuple(np.array(shape.centre) + k * z) for k in (-1, 1)]
         found.append(Capsule(ends[0], ends[1], shape.radius))
     assert outside(placed, found) <= 1e-12
-
-
-@pytest.mark.parametrize(
-    ("entry", "text"),
-    [
-        (ShapeEntry("angle", "a", capsules=9), "capsules 9: 1 to 8 of every mesh are expected"),
-        (ShapeEntry("angle", "a", capsules=0), "capsules 0: 1 to 8 of every mesh are expected"),
-        (ShapeEntry("angle", "base", capsules=2), 'capsules 2, but link "base" has no mesh in <collision> to cut'),
-        (
-            ShapeEntry("angle", "a", radius=0.1, capsules=2),
-            "it has capsules and radius; capsules are those of the link's meshes",
-        ),
-    ],
-)
-def test_refused(tmp_path: Path, entry: ShapeEntry, text: str) -> None:
-    with pytest.raises(DescriptionError) as caught:
-        described(tmp_path, entry)
-    assert text in str(caught.value)
-
-
-def test_a_link_with_capsules_has_no_other_entry(tmp_path: Path) -> None:
-    """Of two one would be lost."""
-    for other in (ShapeEntry("ball", "a", radius=0.1), ShapeEntry("again", "a", capsules=2)):
-        with pytest.raises(DescriptionError, match=rf'link "a" has other \[\[shape\]\] entries \("{other.name}"\)'):
-            described(tmp_path, ShapeEntry("angle", "a", capsules=3), other)

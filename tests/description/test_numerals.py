@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from description.random_trees import random_urdf
 
-from diffpbd.codegen.description.numerals import NumberError, read_limit, read_number, read_vector
+from diffpbd.codegen.description.numerals import read_limit, read_number, read_vector
 from diffpbd.codegen.description.urdf import read_urdf
 
 
@@ -29,21 +29,8 @@ def test_numbers_of_the_wild(text: str, value: float) -> None:
     assert read_number(text) == value
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", " ", "1,5", "1_0", "0x10", "nan", "inf", "-Infinity", "1e400", "1e13", "1 2", "１", "1e", "e1", ".",
-     "+-1", "${x}", "1.2.3", "1f", "1\u00a0", "١"],
-)  # fmt: skip
-def test_not_numbers(text: str) -> None:
-    with pytest.raises(NumberError):
-        read_number(text)
-
-
 def test_vectors() -> None:
     assert read_vector("\n 1e-1 \t 0. +.05 ") == (0.1, 0.0, 0.05)
-    for text in ("100", "1 2", "1 2 3 4", "", "1, 2, 3", "1 2 nan"):
-        with pytest.raises(NumberError):
-            read_vector(text)
 
 
 def test_limits_may_be_infinite() -> None:
@@ -51,8 +38,6 @@ def test_limits_may_be_infinite() -> None:
     assert read_limit("Infinity") == np.inf
     assert read_limit("999999999999") == 999999999999
     assert (read_limit("1e12"), read_limit("-1e30")) == (np.inf, -np.inf)
-    with pytest.raises(NumberError):
-        read_limit("nan")
 
 
 @pytest.fixture

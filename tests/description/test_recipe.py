@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -75,62 +76,24 @@ sweeps = { paper_jacobi = 50 }
 
 
 @pytest.mark.parametrize(
-    ("text", "names"),
+    ("text", "words"),
     [
         ("h = ", "TOML"),
-        ("hh = 1", "hh"),
-        ("h = 0", "h = 0"),
-        ("limits = 1", "limits = 1"),
-        ("h = nan", "h = nan"),
-        ('h = "1"', "h = '1'"),
-        ("h = true", "h = True"),
-        ('integrator = "euler"', "variational"),
-        ('solver = "cg"', "gauss_seidel"),
-        ('variants = ["paper"]', "paper"),
-        ('variants = ["paper_direct"]', "variational_direct"),
-        ('symbolic = ["weight"]', "weight"),
-        ('friction = "all"', "all"),
-        ("gravity = [0, 0]", "gravity"),
-        ("gravity = [0, 0, inf]", "gravity"),
-        ("gravity = [0, 0, true]", "gravity"),
-        ("table = 5.01", "table = 5.01"),
         (f"table = 1{'0' * 400}", "table = 1000"),
         (f"table = 1{'0' * 5000}", "TOML"),
         (f"table = {'[' * 5000}{']' * 5000}", "lists in lists"),
-        ("table = nan", "table = nan"),
-        ("ground = nan", "ground = nan"),
-        ("ground = 100.1", "ground = 100.1"),
-        ("table = true", "table = True"),
-        ("tip = 3", "tip"),
-        ("tip = [3]", "tip"),
-        ("sweeps = 3", "sweeps"),
-        ("sweeps = { paper_jacobi = 0 }", "sweeps.paper_jacobi"),
-        ("sweeps = { paper_jacobi = 1.5 }", "sweeps"),
-        ("sweeps = { paper = 3 }", "paper"),
-        ("relaxation = 0", "relaxation = 0"),
-        ("relaxation = 2", "relaxation = 2"),
-        ("relaxation = nan", "relaxation = nan"),
-        ("relaxation = true", "relaxation = True"),
-        ('relaxation = "half"', "averaging"),
-        ('name = "my robot"', "my robot"),
-        ('name = "1st"', "1st"),
-        ("name = 1", "name"),
+        (
+            f'[[loop]]\nname = "a"\ntype = "hinge"\nparent = "a"\nchild = "b"\naxis = [0, 0, 1{"0" * 400}]',
+            "axis = [0, 0, 1000",
+        ),
     ],
 )
-def test_refused_with_file_and_entry(tmp_path: Path, text: str, names: str) -> None:
+def test_files_that_toml_cannot_hold(tmp_path: Path, text: str, words: str) -> None:
+    """Other versions of Python say it in other words."""
     path = tmp_path / "arm.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=f"{path}: .*{re.escape(words)}"):
         load_recipe(path)
-    assert names in str(caught.value)
-    assert str(path) in str(caught.value)
-
-
-def test_not_a_recipe(tmp_path: Path) -> None:
-    (tmp_path / "arm.toml").write_bytes(b"\xff")
-    for path in (tmp_path / "arm.toml", tmp_path / "missing.toml", tmp_path):
-        with pytest.raises(InputError, match="recipe"):
-            load_recipe(path)
 
 
 @pytest.mark.parametrize(
@@ -148,29 +111,12 @@ def test_options() -> None:
     assert (changed.variant, changed.sweeps["paper_jacobi"], changed.tip) == ("paper_jacobi", 12, ("x",))
     assert recipe.sweeps["paper_jacobi"] == 30
     counted = with_options(recipe, sweeps={"paper_direct": 3}, variants=["published"])
-    with pytest.raises(InputError, match="sweeps: paper_direct is not made.*add it to variants"):
-        with_options(recipe, sweeps={"paper_direct": 3})
     assert (counted.variant, counted.sweeps["paper_direct"]) == ("variational_direct", 3)
     assert with_options(recipe, variants=["all"], sweep_order="printed").variants == tuple(DEFAULT_SWEEPS)
     for relaxation in ("averaging", 1e-3, 1.999):
         assert with_options(recipe, relaxation=relaxation).relaxation == relaxation
     joined = with_options(recipe, solver="jacobi")
     assert joined.variants == (*recipe.variants, "variational_jacobi")
-    for options in (
-        {"integrator": "x"},
-        {"solver": "x"},
-        {"sweeps": 0},
-        {"friction": "x"},
-        {"friction_law": ["x"]},
-        {"h": -1.0},
-        {"relaxation": 2.0},
-        {"sweep_order": "x"},
-        {"multiplier": "x"},
-        {"variants": ["x"]},
-        {"sweeps": {"x": 3}},
-    ):
-        with pytest.raises(InputError):
-            with_options(recipe, **options)
 
 
 def test_the_command_line_says_every_option_that_it_takes() -> None:
@@ -219,8 +165,3 @@ def test_resolve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.base, found.tip) == ("left_upper_shoulder", ("left_hand_link",))
     Path("own.toml").write_text('urdf = "my-arm.urdf"\nhold = ["left_w2"]\nbase = "torso"\n', encoding="utf-8")
     assert resolve("own.toml")[1].n == 6
-    Path("folder").mkdir()
-    for name, what in (("folder", "a folder"), ("nothing", "not a file")):
-        with pytest.raises(InputError, match=what) as caught:
-            resolve(name)
-        assert "baxter_bare" in str(caught.value)

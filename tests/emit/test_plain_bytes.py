@@ -19,14 +19,24 @@ from diffpbd.codegen.description.resolve import resolve
 from diffpbd.codegen.emit.folder import write_folder
 
 CONSTRAINED = (
-    "emit.constrained_step", "emit.floating", "emit.loop_instant", "graph.constrained_step", "graph.contact_residual",
-    "graph.floating", "graph.loop_findings", "graph.loop_instant", "graph.loop_poses", "graph.loop_rows",
-    "graph.sided", "graph.touched", "joint_space.bordered", "joint_space.closures", "joint_space.cones", "joint_space.contacts",
-    "joint_space.link_energies",
+    "emit.constrained_step", "emit.floating", "emit.loop_instant", "graph.constrained_step", "graph.contact_kernels",
+    "graph.contact_residual", "graph.contacts", "graph.floating", "graph.loop_findings", "graph.loop_instant",
+    "graph.loop_poses", "graph.loop_rows", "graph.unilateral", "joint_space.bordered", "joint_space.closures",
+    "joint_space.cones", "joint_space.contacts", "joint_space.link_energies",
 )  # fmt: skip
 """Modules of diffpbd.codegen that only constrained robots need."""
-ASKED_OF_EVERY_ROBOT = {"motors", "graphs_of"}
-"""Functions of theirs that look whether a robot is one."""
+ASKED_OF_EVERY_ROBOT = {
+    "motors",
+    "graphs_of",
+    "sides",
+    "normals",
+    "across",
+    "slid",
+    "rows_at",
+    "closed_rows",
+    "equations",
+}
+"""Functions of theirs that look whether a robot is one, and that make the equations of a step's CasADi graph."""
 WORDS = re.compile(
     r"(?i)\b(closed loops?|loop_\w+|contacts?|cones?|impulses? of|impacts?|stops|limit\.\w+|floating|unit quaternion)\b"
 )

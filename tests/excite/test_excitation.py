@@ -16,8 +16,9 @@ from diffpbd.runtime import InputError, Robot
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.excite import excitation
 from diffpbd.runtime.excite.envelope import Envelope
-from diffpbd.runtime.excite.excitation import Wishes, base_columns, excite
+from diffpbd.runtime.excite.excitation import base_columns, excite
 from diffpbd.runtime.excite.fourier import Fourier
+from diffpbd.runtime.excite.wishes import Wishes
 from diffpbd.runtime.logs.csv import read_log
 
 HEIGHT = -0.2  # m

@@ -50,9 +50,6 @@ def test_straight_line_sources_have_a_level_of_their_own(monkeypatch: pytest.Mon
 def test_cc_names_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "cc -pipe")
     assert find_compiler() == ("cc", "-pipe")
-    monkeypatch.setenv("CC", "no-such-cc")
-    with pytest.raises(InputError, match="CC, 'no-such-cc', was not found"):
-        find_compiler()
 
 
 def test_a_failure_keeps_the_previous_library(folder: Path) -> None:
@@ -97,18 +94,6 @@ def test_what_still_compiles_is_stopped_when_the_rest_fails(
             while True:  # the next source is refused as soon as the compiler has complained
                 compilation.check()
                 time.sleep(0.01)
-
-
-def test_no_sources(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no C sources"):
-        compile_library(tmp_path, "libx.so")
-
-
-@pytest.mark.parametrize("variable", ["CC", "DIFFPBD_CFLAGS"])
-def test_an_open_quote_is_named(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
-    monkeypatch.setenv(variable, "'-O0")
-    with pytest.raises(InputError, match=f"environment variable {variable}, .*No closing quotation"):
-        (find_compiler if variable == "CC" else compile_flags)()
 
 
 def test_flags_of_the_user_come_last(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,12 +45,6 @@ def test_an_edited_source_is_refused(folder: Path) -> None:
         load(folder)
 
 
-def test_a_missing_source_is_refused(folder: Path) -> None:
-    (folder / "src" / "twin.c").unlink()
-    with pytest.raises(InputError, match=r"twin\.c cannot be read"):
-        load(folder)
-
-
 def test_a_library_of_another_hash_is_refused(folder: Path) -> None:
     edit_manifest(folder, lambda d: d.update(abi_hash="f" * 64))
     with pytest.raises(InputError, match="does not match its manifest: its hash is"):
@@ -64,32 +58,10 @@ def test_a_library_of_another_interface_is_refused(folder: Path) -> None:
         load(folder)
 
 
-def test_another_work_size_is_refused(folder: Path) -> None:
-    edit_manifest(folder, lambda d: d["functions"][0].update(work_size=1))
-    with pytest.raises(InputError, match="needs 3 doubles of work, the manifest says 1"):
-        load(folder)
-
-
-def test_a_missing_symbol_is_refused(folder: Path) -> None:
-    edit_manifest(folder, lambda d: d["functions"][0].update(symbol="twin_gone"))
-    with pytest.raises(InputError, match="no symbol twin_gone"):
-        load(folder)
-
-
 def test_a_missing_or_broken_library(folder: Path) -> None:
     (folder / "libtwin.so").write_bytes(b"no library")
     record_library(folder / "libtwin.so")
     with pytest.raises(InputError, match="cannot be loaded"):
-        load(folder)
-    (folder / "libtwin.so").unlink()
-    with pytest.raises(InputError, match="does not exist. Compile it with `make -C"):
-        load(folder)
-
-
-def test_a_library_cut_short_is_refused_before_it_is_opened(folder: Path) -> None:
-    library = folder / "libtwin.so"
-    library.write_bytes(library.read_bytes()[:-100])
-    with pytest.raises(InputError, match="cut short"):
         load(folder)
 
 
@@ -97,9 +69,6 @@ def test_an_edited_manifest_is_refused_where_it_is_sealed(folder: Path) -> None:
     path = folder / "manifest.json"
     path.write_text(read_manifest(folder).sealed().to_json(), encoding="utf-8")
     load(folder)
-    edit_manifest(folder, lambda d: d["alpha"].reverse())
-    with pytest.raises(InputError, match="not the manifest that was generated"):
-        load(folder)
 
 
 def test_a_folder_generated_again_in_the_same_process_loads_the_new_code(folder: Path) -> None:

@@ -94,15 +94,6 @@ def test_matrices_keep_their_orientation(twin: Robot) -> None:
     assert float(s) == 3.0
 
 
-def test_what_cannot_be_had_is_refused(twin: Robot) -> None:
-    with pytest.raises(InputError, match="gravity has no serialized casadi graph; .*joint_step"):
-        twin.casadi("gravity")
-    with pytest.raises(InputError, match="vjp_rollout is a rollout of any number of steps"):
-        twin.casadi("vjp_rollout", external=True)
-    with pytest.raises(InputError, match="no function 'joint_stp'"):
-        twin.casadi("joint_stp")
-
-
 def test_a_missing_derivative_is_named(twin: Robot, capfd: pytest.CaptureFixture[str]) -> None:
     p = casadi.MX.sym("p", 2)
     u = twin.casadi("gravity", external=True)(p, twin.alpha.defaults)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.robots import loaded
 
-from diffpbd.runtime import InputError, Robot
+from diffpbd.runtime import Robot
 
 CHANGED = {"spring.stiffness.left_s1": 24.0, "spring.rest.left_s1": -1.514}
 
@@ -28,17 +28,3 @@ def test_the_values_are_those_of_the_function(arm: Robot, name: str, vectors: in
         assert found.shape == expected.shape and (found == expected).all()
         assert before is None or (before[0] == before[1]).all()  # what was answered before is no longer touched
         before = found, expected
-
-
-def test_what_is_refused(arm: Robot) -> None:
-    alpha = arm.alpha.vector()
-    with pytest.raises(InputError, match="gravity: expected finite numbers, found"):
-        arm.fixed("gravity", alpha)(np.full(arm.n, np.nan))
-    with pytest.raises(ValueError):
-        arm.fixed("gravity", alpha)(np.zeros(arm.n + 1))
-    with pytest.raises(InputError, match="joint_step is no function of vectors and alpha"):
-        arm.fixed("joint_step", alpha)
-    with pytest.raises(InputError, match="has no function 'gravitation'"):
-        arm.fixed("gravitation", alpha)
-    with pytest.raises(InputError):
-        arm.fixed("gravity", np.full_like(alpha, -1e9))

@@ -42,46 +42,6 @@ def test_vectors_from_files(twin: Robot, tmp_path: Path) -> None:
     assert twin.alpha.vector(plain)[1] == twin.alpha.vector(str(identified))[1] == 2.0
 
 
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [
-        ({"payload.mas": 1}, ["'payload.mas'", "Did you mean payload.mass"]),
-        ({"payload.mass": -1}, ["payload.mass", "at least 0 kg", "found -1"]),
-        ({"payload.mass": float("nan")}, ["payload.mass", "finite"]),
-        ({"payload.mass": "1"}, ["payload.mass", "a number", "'1'"]),
-        ({"payload.mass": None}, ["payload.mass", "a number"]),
-    ],
-)
-def test_wrong_values_are_named(twin: Robot, values: dict[str, float], words: list[str]) -> None:
-    with pytest.raises(InputError) as caught:
-        twin.alpha.vector(values)
-    assert all(word in str(caught.value) for word in words), caught.value
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("[1]", ["an object"]),
-        ("{", ["not JSON"]),
-        ('{"a": NaN}', ["NaN"]),
-        ('{"payload.mass": 1, "payload.mass": 2}', ["payload.mass", "more than once"]),
-        ('{"nothing": 1}', ["nothing", "Known"]),
-        ('{"parameters": {"payload.mass": {"std": 1}}}', ["payload.mass", "a number"]),
-    ],
-)
-def test_wrong_files_are_named(twin: Robot, tmp_path: Path, text: str, words: list[str]) -> None:
-    path = tmp_path / "params.json"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError) as caught:
-        twin.alpha.vector(path)
-    assert all(word in str(caught.value) for word in ["params.json", *words]), caught.value
-
-
-def test_unknown_prefix(twin: Robot) -> None:
-    with pytest.raises(InputError, match="no parameters 'sprin'. Did you mean"):
-        twin.alpha.indices("sprin")
-
-
 def test_whole_vectors_are_held_to_the_bounds_of_names() -> None:
     """But for a little, because differences step over a bound; not where a step divides by the entry."""
     robot = loaded("double_pendulum")

@@ -11,8 +11,8 @@ from graph.test_touch_oracle import oracle, run
 from support.touch_oracle import End, Oracle
 
 from diffpbd.codegen.graph.contact_residual import specs
-from diffpbd.codegen.graph.touched import Touched
-from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.graph.contacts import normals, rows_at
+from diffpbd.codegen.graph.meetings import inlined
 from diffpbd.codegen.joint_space import contacts
 
 
@@ -62,25 +62,23 @@ def test_zero_along_a_step(name: Any, p: Any, pd: Any, steps: int) -> None:
         moved = [np.array(x, float) for x in given]
         moved[k] = moved[k] + 1e-3
         assert max(np.abs(np.array(x)).max() for x in spec.graph(*moved)) > 1e-6
-    touched = Touched(o.model)
-    symbols = [ca.SX.sym(f"x{k}", np.size(x)) for k, x in enumerate((push, push_rate, p, end.p, h, alpha))]
-    force = touched.force(*symbols[:5])
-    found = ca.Function("force", [*symbols, o.model.alpha], [force])(push, push_rate, p, end.p, h, alpha, alpha)
-    np.testing.assert_allclose(np.array(found).T, end.force, rtol=0, atol=1e-10)
+    first = normals(o.model.tree)
+    for k, contact in enumerate(o.model.tree.contacts):
+        own, count = slice(first[k], first[k + 1]), contact.rows
+        halves = zip((push, push_rate), (at_start[1], at_end[1]), strict=True)
+        force = sum(impulse[own] @ frame[:, k].reshape(3, 3)[:count] for impulse, frame in halves) / h
+        np.testing.assert_allclose(force, end.force[k], rtol=0, atol=1e-10)
 
 
 class Frames:
     """Normal and tangents of every contact at a pose, the oracle's and the product's, both with the start's signs."""
 
     def __init__(self, o: Oracle) -> None:
-        self.o, touched = o, Touched(o.model)
+        self.o = o
         n, c = o.n, len(o.pairs)
         p, sign = ca.SX.sym("p", n), ca.SX.sym("sign", c)
-        start = touched.at(p)
-        program = contacts.directions(o.model.tree)
-        given = {"p": p, "sign": sign}
-        own = inline(program, {k: given.get(k, o.model.blocks.get(k)) for k in program.inputs})["frames"]
-        self.signs = ca.Function("signs", [p, o.model.alpha], [start.sign])
+        own = inlined(contacts.directions(o.model.tree), o.model, {"p": p, "sign": sign})["frames"]
+        self.signs = ca.Function("signs", [p, o.model.alpha], [rows_at(o.model, p)["sign"]])
         self.own = ca.Function("own", [p, sign, o.model.alpha], [own])
 
     def __call__(self, p: Any, start: Any, alpha: Any) -> tuple[Any, Any]:

@@ -8,12 +8,12 @@ from dataclasses import replace
 import casadi
 import numpy as np
 import pytest
-from support.followed import PENDULUM, PENDULUM_TRUTH, followed
+from support.followed import PENDULUM_TRUTH, followed
 from support.robots import loaded
 
-from diffpbd.runtime import InputError, Robot
+from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import SolverError
-from diffpbd.runtime.identify import arrow, identify, shooting
+from diffpbd.runtime.identify import arrow, shooting
 from diffpbd.runtime.identify.conclusion import End
 from diffpbd.runtime.identify.settings import Settings
 from diffpbd.runtime.identify.trajectory import Motion, motions, parameters_of
@@ -33,7 +33,7 @@ def pendulum() -> Robot:
 
 def recorded(robot: Robot, steps: int, noise: int | None = None, seed: int = 1) -> list[Motion]:
     log = followed(robot, PENDULUM_TRUTH, steps, seed=seed)
-    return motions(robot, process("run", log if noise is None else noisy(log, noise), EXACT), "shooting")
+    return motions(process("run", log if noise is None else noisy(log, noise), EXACT), "shooting")
 
 
 def noisy(log: Log, seed: int) -> Log:
@@ -109,9 +109,3 @@ def test_windows_that_do_not_join_are_a_failure(pendulum: Robot, monkeypatch: py
     monkeypatch.setattr(shooting, "JOINED", 0.0)
     with pytest.raises(SolverError, match="apart where they should join; nothing was written"):
         shot(pendulum, recorded(pendulum, 40), 0.1)
-
-
-def test_other_forms_have_no_windows(pendulum: Robot) -> None:
-    runs = process("run", followed(pendulum, PENDULUM_TRUTH, 20), EXACT)
-    with pytest.raises(InputError, match="--continuity is an option of --form shooting"):
-        identify(pendulum, runs, PENDULUM, settings=replace(TIED, form="simultaneous"))

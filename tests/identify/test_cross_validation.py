@@ -7,7 +7,6 @@ from click.testing import CliRunner
 from support.motions import samples
 from support.robots import generated, loaded
 
-from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.identify import Settings, identify
 from diffpbd.runtime.report.identification import page
@@ -36,12 +35,6 @@ def test_the_page_has_a_column_of_it() -> None:
     runs = [samples(robot, TRUTH, seed=k, noise=0.02)[0] for k in range(2)]
     assert "left out" not in page(identify(robot, runs, FIT))
     assert "each left out: mean RMSE" in page(identify(robot, runs, FIT, settings=Settings(cross_validate=True)))
-
-
-def test_one_recording_has_nothing_to_leave_out() -> None:
-    robot = loaded("double_pendulum")
-    with pytest.raises(InputError, match="at least two recordings, found 1"):
-        identify(robot, samples(robot, TRUTH), FIT, settings=Settings(cross_validate=True))
 
 
 @pytest.mark.parametrize("option", ["--leave-one-out", "--loss huber", "--starts 3"])

@@ -13,7 +13,6 @@ from support.robots import generated
 from support.scenarios import SCENARIOS, WAY, Arm, sets
 
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.identify import Identification, Settings, dahl, identify
 from diffpbd.runtime.identify.design import turned
 from diffpbd.runtime.identify.left_out import Parts, triangle
@@ -116,14 +115,6 @@ def test_where_there_is_none(robot: Robot, scenario: str) -> None:
     own = fitted(robot, recorded(scenario), "dahl")
     assert not own.presliding and "presliding" not in own.to_json()
     assert sum("plain; with memory" in note for note in own.notes) == robot.n
-
-
-def test_what_is_refused(robot: Robot) -> None:
-    run = recorded("healthy")
-    with pytest.raises(InputError, match="--fit names no Coulomb friction"):
-        identify(robot, run, ["friction.viscous"], settings=Settings(friction_model="dahl"))
-    with pytest.raises(InputError, match="--friction-model dahl is an option of --form torque"):
-        Settings(form="shooting", friction_model="dahl")
 
 
 def test_memory_that_a_third_of_the_positions_contradicts_is_none() -> None:

@@ -141,10 +141,6 @@ def test_what_is_refused(robot: Robot, reference: Callable[[int], str], tmp_path
     refused("found none of j1", right, gains={"j0": (1.0, 1.0)})
     refused("--gains: expected KP:KD from 0 to 1e.09, found nan:1", right, gains={"": (np.nan, 1.0)})
     refused("--gains j0: expected KP:KD from 0 to 1e.09, found 1:-1", right, gains={"j0": (1.0, -1.0)})
-    with pytest.raises(InputError, match="--reference is an option of --form didim"):
-        Settings(reference=("x.csv",))
-    with pytest.raises(InputError, match="--instruments is an option of --form torque"):
-        Settings(form="didim", instruments=2.0)
 
 
 def test_the_command(robot: Robot, reference: Callable[[int], str], tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from support.robots import generated, loaded
 from support.scenarios import Arm, Scenario, sets
 
 from diffpbd.runtime import Robot, load
-from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.identify import Identification, Settings, identify
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 from diffpbd.runtime.report.identification import page
@@ -112,13 +111,3 @@ def test_each_recording_left_out_where_none_is_held() -> None:
     for joint in robot.joints:
         assert own.errors[joint] == pytest.approx((NOISE, NOISE), rel=0.1)
     assert result.parameters == identify(robot, run, FIT).parameters  # which stay as they are
-
-
-def test_what_is_refused() -> None:
-    robot = loaded("double_pendulum")
-    with pytest.raises(InputError, match="--essential: the torque is not linear in sensor.delay.elbow"):
-        sought(robot, noisy(robot, 1), [*FIT, "sensor.delay.elbow"])
-    with pytest.raises(InputError, match="--essential: a body is fitted in part"):
-        sought(robot, noisy(robot, 1), ["inertia.upper"])
-    with pytest.raises(InputError, match="--essential is an option of --form torque"):
-        Settings(form="shooting", essential=True)

@@ -15,7 +15,6 @@ from support.numeric import Array, differences
 from support.robots import generated, loaded
 from support.sled import law
 
-from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.identify import Identification, Settings, identify
 from diffpbd.runtime.identify.left_out import CHANCE, WORTH, better
@@ -164,16 +163,6 @@ def test_better_is_worth_it_and_no_chance() -> None:
     assert pytest.approx(0.01) == CHANCE
     for mean, yes in ((1.01 * limit, True), (0.99 * limit, False)):
         assert better(than - mean + 0.1 * wobble, than) is yes
-
-
-def test_what_does_not_go() -> None:
-    with pytest.raises(InputError, match="--friction-model auto is an option of --form torque"):
-        Settings(form="shooting", friction_model="auto")
-    with pytest.raises(InputError, match="--friction-model: expected plain or auto or dahl, found 'dry'"):
-        Settings(friction_model="dry")
-    run = process("run", log([NONE, NONE], seconds=2.0), Processing(cutoff=None))
-    with pytest.raises(InputError, match="--fit names no Coulomb friction"):
-        identify(loaded("double_pendulum"), run, ["friction.viscous"], settings=AUTO)
 
 
 def test_the_command_says_which_robot_takes_it(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.motions import motion, samples
-from support.robots import generated, loaded
+from support.robots import loaded
 
-from diffpbd.runtime import InputError, Robot, load
+from diffpbd.runtime import Robot
 from diffpbd.runtime.base import ipopt
 from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.identify import identify
@@ -147,28 +147,6 @@ def test_deviations_cover_the_truth(pendulum: Robot, colour: float, count: Calla
     spare = (0.0, 0.0) if trials >= 200 else (0.06, 0.04)
     for share, low, high, more in zip(within, (0.60, 0.92), (0.76, 0.98), spare, strict=True):
         assert low - more < share < min(high + more, 1.0), within
-
-
-def test_names_are_refused_with_near_ones(pendulum: Robot) -> None:
-    runs = samples(pendulum, {})
-    for fit, words in (
-        (["frictoin"], "Did you mean friction"),
-        (["spring"], "lists no joints with springs"),
-        (["mass.uper"], "Did you mean mass.upper"),
-        ([""], "names nothing"),
-        (["sensor.gian"], "Did you mean sensor.gain"),
-    ):
-        with pytest.raises(InputError, match=words):
-            identify(pendulum, runs, fit)
-    with pytest.raises(InputError, match="No recording"):
-        identify(pendulum, [], ["friction"])
-
-
-def test_a_robot_without_the_generated_functions_is_refused(pendulum: Robot) -> None:
-    old = load(generated("double_pendulum"))
-    old.functions = {k: f for k, f in old.functions.items() if not k.startswith("torque_")}
-    with pytest.raises(InputError, match="no torque_terms, which identification needs"):
-        identify(old, samples(pendulum, {}), ["friction"])
 
 
 def test_a_failed_solve_names_its_status(pendulum: Robot, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,6 @@ from click.testing import CliRunner
 from support.motions import motion
 from support.robots import generated, loaded
 
-from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.identify import Identification, Settings, identify
 from diffpbd.runtime.identify.instruments import by_positions
@@ -96,18 +95,6 @@ def test_of_whole_bodies_the_base_parameters_are_by_instruments() -> None:
     assert own.parameters == plain.parameters and said(own).startswith("base parameters are by instruments")
     changed = [a.value != b.value for a, b in zip(plain.base, own.base, strict=True)]
     assert changed and all(changed) and all(e.std is None or e.std > 0.0 for e in own.base)
-
-
-def test_what_is_refused() -> None:
-    robot, run = loaded("double_pendulum"), recorded(0.0, 1)
-    with pytest.raises(InputError, match="--instruments: the torque is not linear in sensor.delay.elbow"):
-        fitted(run, "friction,sensor.delay.elbow", 2.0)
-    with pytest.raises(InputError, match="less than 25 Hz, found 30"):
-        fitted(run, "friction", 30.0)
-    with pytest.raises(InputError, match="--instruments is an option of --form torque"):
-        Settings(form="shooting", instruments=2.0)
-    with pytest.raises(InputError, match="goes with --loss squares"):
-        identify(robot, run, ["friction"], settings=Settings(instruments=2.0, loss="huber"))
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -135,15 +135,6 @@ def test_selection(arm: Robot) -> None:
         select(arm, ["lever_spring.elbow"])
 
 
-def test_a_robot_without(tmp_path: Path) -> None:
-    from support.robots import loaded
-
-    with pytest.raises(
-        InputError, match="no lever spring. Generate it with `diffpbd generate double_pendulum .*--lever-spring JOINT`"
-    ):
-        select(loaded("double_pendulum"), ["lever_spring"])
-
-
 def test_command(arm: Robot, tmp_path: Path) -> None:
     """`--fix` holds and gives a value; what is not a number or a name is refused."""
     log = motion(arm, TRUTH, seed=1)

@@ -12,7 +12,7 @@ from support.followed import PENDULUM, PENDULUM_TRUTH, followed
 from support.motions import EXACT, samples
 from support.robots import loaded
 
-from diffpbd.runtime import InputError, Robot
+from diffpbd.runtime import Robot
 from diffpbd.runtime.identify import Identification, Settings, identify, simultaneous
 from diffpbd.runtime.identify.nodes import DEVIATION, Nodes
 from diffpbd.runtime.identify.result import Estimate
@@ -49,7 +49,7 @@ def noisy(robot: Robot, seed: int) -> list[Samples]:
 def test_the_gradient_is_that_of_the_value(pendulum: Robot, held: bool) -> None:
     """The positions' own optimum has no part in it; the curvature is smaller where they are free."""
     parameters = parameters_of(pendulum, tuple(PENDULUM_TRUTH), pendulum.alpha.vector(PENDULUM_TRUTH), "simultaneous")
-    problem = Nodes(pendulum, motions(pendulum, noisy(pendulum, 0), "x"), parameters, np.full(2, 0.02))
+    problem = Nodes(pendulum, motions(noisy(pendulum, 0), "x"), parameters, np.full(2, 0.02))
     problem.held = held
     theta = 1.1 * np.array(list(PENDULUM_TRUTH.values()))
     found = problem.condense(theta, problem.states)
@@ -68,7 +68,7 @@ def test_the_gradient_is_that_of_the_value(pendulum: Robot, held: bool) -> None:
 def test_positions_stay_near_the_recorded_ones(pendulum: Robot) -> None:
     """As the deviation of positions goes to zero the fit goes to that with the recorded ones."""
     parameters = parameters_of(pendulum, tuple(PENDULUM_TRUTH), pendulum.alpha.vector(PENDULUM_TRUTH), "simultaneous")
-    problem = Nodes(pendulum, motions(pendulum, noisy(pendulum, 0), "x"), parameters, np.full(2, 0.1))
+    problem = Nodes(pendulum, motions(noisy(pendulum, 0), "x"), parameters, np.full(2, 0.1))
     problem.held = False
     (path,) = problem.paths(np.array(list(PENDULUM_TRUTH.values())))
     problem.half_mean_square(np.array(list(PENDULUM_TRUTH.values())), problem.states)
@@ -133,22 +133,6 @@ def test_recordings_tell_what_is_compared(
     for residual in ("position", "torque"):
         with pytest.raises(Chosen, match=residual):
             identify(pendulum, runs, PENDULUM, settings=Settings("simultaneous", residual=residual))
-
-
-def test_refusals(pendulum: Robot) -> None:
-    runs = noisy(pendulum, 0)
-    with pytest.raises(InputError, match="--residual: expected auto or position or torque, found 'rates'"):
-        Settings("simultaneous", residual="rates")
-    with pytest.raises(InputError, match="--residual is an option of --form simultaneous, found --form shooting"):
-        Settings("shooting", residual="torque")
-    for torques in ({"elbow": 0.1}, {"elbow": np.inf, "shoulder": 0.1}):
-        with pytest.raises(InputError, match="--residual torque compares the torques of all joints"):
-            identify(
-                pendulum, runs, ["payload.mass"], settings=Settings("simultaneous", torques=torques, residual="torque")
-            )
-    short = [replace(run, **{k: getattr(run, k)[:2] for k in ("time", "q", "dq", "ddq", "tau")}) for run in runs]
-    with pytest.raises(InputError, match="1 step; too short for --residual torque"):
-        identify(pendulum, short, PENDULUM, settings=Settings("simultaneous", residual="torque"))
 
 
 @pytest.mark.thorough

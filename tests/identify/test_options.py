@@ -12,7 +12,7 @@ from scipy.interpolate import CubicSpline
 from support.motions import EXACT, motion, samples
 from support.robots import loaded
 
-from diffpbd.runtime import InputError, Robot
+from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.identify import Settings, fitting, identify
 from diffpbd.runtime.identify.design import Design
@@ -147,14 +147,6 @@ def test_what_does_not_settle_is_a_failure(pendulum: Robot, monkeypatch: pytest.
     monkeypatch.setattr(fitting, "ROUNDS", 1)
     with pytest.raises(SolverError, match="did not settle in 1 rounds; nothing was written"):
         identify(pendulum, samples(pendulum, {"gravity.x": 1.0}), ["gravity"])
-
-
-def test_refusals(pendulum: Robot) -> None:
-    runs = samples(pendulum, {})
-    with pytest.raises(InputError, match="--loss: expected squares or huber"):
-        identify(pendulum, runs, ["friction"], settings=Settings(loss="cauchy"))
-    with pytest.raises(InputError, match="gravity is zero"):
-        identify(pendulum, runs, ["gravity_direction"], start={"gravity.z": 0.0})
 
 
 def test_an_offset_that_is_not_fitted_is_named(pendulum: Robot) -> None:

@@ -42,7 +42,7 @@ def assembled(robot: Robot, samples: list[Samples], free_torque: bool) -> Assemb
     undetermined = np.eye(m)[:, :1]
     coordinates = Coordinates(robot, parameters)
     pieces = Pieces(robot, coordinates, coordinates.start, 0.5 + np.arange(m), undetermined, torque)
-    return Assembly(pieces, motions(robot, samples, "simultaneous"))
+    return Assembly(pieces, motions(samples, "simultaneous"))
 
 
 @pytest.mark.parametrize("name", ["double_pendulum", "prismatic_skew", "baxter"])
@@ -117,7 +117,7 @@ def test_baxter_within_thirty_iterations(count: Callable[[int, int], int]) -> No
 def test_known_torques(pendulum: Robot) -> None:
     runs = process("run", followed(pendulum, PENDULUM_TRUTH, 60), EXACT)
     parameters = parameters_of(pendulum, tuple(PENDULUM_TRUTH), pendulum.alpha.vector(), "simultaneous")
-    recorded = motions(pendulum, runs, "simultaneous")
+    recorded = motions(runs, "simultaneous")
     found = simultaneous.transcribe(
         pendulum, recorded, parameters, lambda _line: None, Settings(form="simultaneous", torques={})
     )
@@ -129,7 +129,7 @@ def test_states_alone(pendulum: Robot) -> None:
     """No unknown parameter: what is left is the smoothed trajectory."""
     runs = process("run", followed(pendulum, PENDULUM_TRUTH, 20), EXACT)
     parameters = parameters_of(pendulum, (), pendulum.alpha.vector(PENDULUM_TRUTH), "simultaneous")
-    found = simultaneous.transcribe(pendulum, motions(pendulum, runs, "simultaneous"), parameters, lambda _line: None)
+    found = simultaneous.transcribe(pendulum, motions(runs, "simultaneous"), parameters, lambda _line: None)
     assert found.mean_square < 1e-12 and found.theta.shape == (0,)
 
 

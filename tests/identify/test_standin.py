@@ -14,7 +14,7 @@ from support.robots import generated, loaded
 
 from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.identify import Settings, identify, with_inertials
+from diffpbd.runtime.identify import identify, with_inertials
 from diffpbd.runtime.identify.selection import INERTIALS
 from diffpbd.runtime.identify.standin import StandIn
 from diffpbd.runtime.logs.csv import write_log
@@ -76,12 +76,8 @@ def test_workers_get_it(free: Robot) -> None:
     assert isinstance(again, StandIn) and again.alpha.names == free.alpha.names
 
 
-def test_what_it_cannot_do_names_the_robot_that_can() -> None:
-    robot, runs = loaded("double_pendulum"), samples(loaded("double_pendulum"), {}, seconds=1.0)
-    with pytest.raises(InputError, match="--symbolic mass,com,inertia"):
-        identify(robot, runs, ["inertials"], settings=Settings(form="shooting"))
-    with pytest.raises(InputError, match="joint origins beside inertias .*--symbolic mass,com,inertia"):
-        identify(robot, runs, ["inertials", "origin"])
+def test_it_stands_in_for_bodies_alone() -> None:
+    robot = loaded("double_pendulum")
     assert with_inertials(robot, ["friction"], "torque") is robot
 
 

@@ -9,7 +9,6 @@ import pytest
 from support.motions import motion
 from support.robots import loaded
 
-from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.identify import Identification, Settings, design, identify
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
@@ -63,13 +62,3 @@ def test_what_is_slower_has_no_weight_but_a_joint_that_never_moves_keeps_its() -
     assert found.weights is not None
     assert (found.weights[:, 0] == np.where(np.abs(run.dq[:, 0]) >= 0.1, 0.5, 0.0)).all()
     assert (found.weights[:, 1] == 0.5).all() and 0.0 in found.weights[:, 0]
-
-
-def test_what_it_needs() -> None:
-    runs = [recording(k, [0.0, 0.0]) for k in range(2)]
-    with pytest.raises(InputError, match="at least 3 recordings, found 2"):
-        identify(loaded("double_pendulum"), runs, ["friction"], settings=AUTO)
-    with pytest.raises(InputError, match="--standstill auto is an option of --form torque"):
-        Settings(form="shooting", standstill="auto")
-    with pytest.raises(InputError, match="--standstill: expected keep or auto"):
-        Settings(standstill="some")

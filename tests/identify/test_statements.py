@@ -199,20 +199,7 @@ def test_a_mass_without_effect_is_what_the_scale_leaves(drawn: Drawn) -> None:
     assert "mass.l0" not in [item.name for item in result.lost]
 
 
-def test_what_is_refused(pendulum: Robot, tmp_path: Path) -> None:
-    def refused(match: str, fit: str = "inertials", own: Robot = pendulum, **known: object) -> None:
-        with pytest.raises(InputError, match=match):
-            identify(own, noisy(pendulum, 1), fit.split(","), settings=Settings(**known))
-
-    refused("expected LINK:PLANE with plane xy, xz, yz of the link's frame, found 'upper'", symmetric=["upper"])
-    refused("has no link 'uper'. Did you mean upper", symmetric=["uper:xz"])
-    refused("base is the base, which stands", symmetric=["base:xz"])
-    refused("none of com.upper.y, inertia.upper.xy, inertia.upper.yz is fitted", "mass", symmetric=["upper:xz"])
-    refused("no mass of a link is fitted", "friction", total_mass=2.0)
-    refused("expected more than the 1.071 kg of links whose masses are not fitted", "mass.upper", total_mass=0.9)
-    refused("--total-mass is an option of --form torque", total_mass=2.0, form="shooting")
-    refused("expected --total-mass beside it", total_mass_sigma=0.1)
-    refused("expected 1e-06 to 1e.06 kg, found -2", total_mass=-2.0)
+def test_links_that_are_one_body(tmp_path: Path) -> None:
     path = tmp_path / "tool.urdf"
     hand = joint("weld", "upper", "hand", "fixed")
     path.write_bytes(

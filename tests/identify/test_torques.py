@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from support.followed import PENDULUM, PENDULUM_TRUTH, followed
 from support.robots import generated, loaded
 
-from diffpbd.runtime import InputError, Robot
+from diffpbd.runtime import Robot
 from diffpbd.runtime.base import ipopt
 from diffpbd.runtime.base.errors import DiffpbdError
 from diffpbd.runtime.commands.identify import command
@@ -104,49 +104,10 @@ def test_a_log_without_torques(pendulum: Robot, log: Log, applied: np.ndarray) -
     assert "run: it has no torques: errors of torque are those of the estimated ones" in result.notes
 
 
-@pytest.mark.parametrize(
-    ("fit", "torques", "words"),
-    [
-        (
-            ["friction.viscous", "payload.mass"],
-            {"shoulder": FREE},
-            "friction.viscous.shoulder act as a torque on a joint",
-        ),
-        (["torque_offset.elbow"], {"elbow": FREE}, "torque_offset.elbow act as"),
-        (["payload.mass"], {"shoulder": FREE, "elbow": FREE}, "any value of payload.mass is made up for"),
-    ],
-)
-def test_what_nothing_determines_is_refused(
-    pendulum: Robot, log: Log, fit: list[str], torques: dict[str, float], words: str
-) -> None:
-    with pytest.raises(InputError, match=words):
-        identify(pendulum, samples(log), fit, settings=Settings(form="simultaneous", torques=torques))
-
-
-def test_recordings_that_lack_what_is_weighed(pendulum: Robot, log: Log) -> None:
-    bare = samples(replace(log, tau=None))
-    for torques in (None, {"shoulder": FREE}, {"shoulder": 0.1, "elbow": 0.1}):
-        with pytest.raises(InputError, match="no tau_<joint> columns, but the torque of"):
-            identify(pendulum, bare, ["payload.mass"], settings=Settings(form="simultaneous", torques=torques))
-    with pytest.raises(InputError, match="--unknown-torque is an option of --form simultaneous, found --form shooting"):
-        identify(pendulum, samples(log), ["payload.mass"], settings=Settings(form="shooting", torques={"elbow": 0.1}))
-
-
 def test_joints_and_deviations(pendulum: Robot) -> None:
     assert unknown_torques(pendulum, "all", None) == {"shoulder": FREE, "elbow": FREE}
     assert unknown_torques(pendulum, "elbow", "0.2") == {"elbow": 0.2}
     assert unknown_torques(pendulum, "shoulder, elbow", "elbow=0.2") == {"shoulder": FREE, "elbow": 0.2}
-    for joints, sigma, words in (
-        ("wrist", None, "found wrist"),
-        ("", None, "found none"),
-        ("elbow", "-1", "expected a positive number"),
-        ("elbow", "", "expected a positive number"),
-        ("elbow", "nan", "expected a positive number"),
-        ("elbow,elbow", None, "elbow is named twice"),
-        ("elbow", "shoulder=1", "'shoulder' is not among the joints"),
-    ):
-        with pytest.raises(InputError, match=words):
-            unknown_torques(pendulum, joints, sigma)
 
 
 def write(path: Path, log: Log) -> None:

@@ -11,19 +11,18 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from support.mechanisms import robot_of
-from support.robots import loaded
 from support.touching import MASS, RADIUS, ball, block
 
 import diffpbd
 from diffpbd.runtime import InputError, Robot
 from diffpbd.runtime.commands.identify import command
 from diffpbd.runtime.folder.manifest import Contact
-from diffpbd.runtime.identify import Identification, Settings, identify
+from diffpbd.runtime.identify import Identification, identify
 from diffpbd.runtime.identify.selection import select
 from diffpbd.runtime.identify.touched import Touched
 from diffpbd.runtime.identify.trajectory import motions, parameters_of
 from diffpbd.runtime.identify.windows import Windows
-from diffpbd.runtime.logs.csv import Log, write_log
+from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 
 STEP = 0.01
@@ -105,7 +104,7 @@ def test_noise_stays_within_its_deviations() -> None:
 
 def test_windows_of_several_steps_have_exact_gradients() -> None:
     r = robot("block")
-    runs = motions(r, samples(pushed(0.5e-3, NOISE, seconds=0.3)), "shooting")
+    runs = motions(samples(pushed(0.5e-3, NOISE, seconds=0.3)), "shooting")
     parameters = parameters_of(r, [FRICTION, HEIGHT], r.alpha.vector({"contact.slip": 1e-2}), "shooting")
     weight = np.array([[1e3] * 3 + [1.0] * 3, [1e3] * 3 + [0.0] * 3])
     windows = Windows(r, runs, parameters, 0.15, every=4, weight=weight)
@@ -213,42 +212,6 @@ def test_a_log_in_python() -> None:
     assert found.params[FRICTION] == pytest.approx(0.3, abs=1e-6)
     assert found.params["friction.viscous.x"] == pytest.approx(0.0, abs=1e-6)
     assert max(found.rmse.values()) < 1e-6  # of positions in the second half
-
-
-@pytest.mark.parametrize(
-    ("fit", "settings", "cutoff", "words"),
-    [
-        (["contact.slip"], Settings(), None, "contact.slip"),
-        (["contact.load"], Settings(), None, "how the step smooths"),
-        (["contact"], Settings("simultaneous"), None, "not --form simultaneous"),
-        (["contact"], Settings(), 20.0, "filtered at 20 Hz.*--cutoff 0"),
-        (["contact", "payload"], Settings(), None, "not with inertias"),
-    ],
-)
-def test_what_does_not_go_together(fit: list[str], settings: Settings, cutoff: float | None, words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        identify(robot("block"), samples(pushed(STEP, 0.0), cutoff), fit, settings=settings)
-
-
-def test_a_robot_that_touches_nothing_is_refused() -> None:
-    with pytest.raises(InputError, match="double_pendulum has no contacts"):
-        identify(loaded("double_pendulum"), samples(pushed(STEP, 0.0)), ["contact"])
-
-
-def test_what_a_robot_lacks_is_asked_for_by_the_option_that_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    log, block = samples(pushed(STEP, 0.0)), robot("block")
-    rest = {name: call for name, call in block.functions.items() if name != "jac_alpha_joint_step"}
-    monkeypatch.setattr(block, "functions", rest)
-    with pytest.raises(InputError, match="^--fit contact needs jac_alpha_joint_step") as caught:
-        identify(block, log, ["contact"])
-    assert "--form" not in str(caught.value)
-
-
-def test_motors_need_their_torques(tmp_path: Path) -> None:
-    log = pushed(STEP, 0.0)
-    write_log(tmp_path / "bare.csv", Log(log.time, log.joints, log.q, log.dq, None, None))
-    with pytest.raises(InputError, match="no tau_<joint> columns, and the joints of block have motors"):
-        diffpbd.identify(robot("block"), tmp_path / "bare.csv", "contact")
 
 
 def test_contacts_of_a_shape_or_surface_concern_its_friction() -> None:

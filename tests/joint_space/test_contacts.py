@@ -14,15 +14,16 @@ import pinocchio as pin
 import pytest
 from support.closed_judge import Judge
 from support.mechanisms import Mechanism
-from support.touching import reaching_arm, two_arms
+from support.touching import RADIUS, reaching_arm, two_arms, two_balls
 
 from diffpbd.codegen.description.recipe_file import load_recipe
 from diffpbd.codegen.description.resolve import read_robot
 from diffpbd.codegen.description.robot import Contact, Plane, Robot
+from diffpbd.codegen.graph.contact_kernels import touch_curvature, touch_slopes
+from diffpbd.codegen.graph.contacts import rows_at
 from diffpbd.codegen.graph.derivatives import specs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import Model, build
-from diffpbd.codegen.graph.translate import inline
 from diffpbd.codegen.joint_space import contacts
 from diffpbd.codegen.program.program import Program
 
@@ -134,18 +135,11 @@ def test_tangents_in_every_direction() -> None:
 def test_signs_of_the_start_hold_at_the_end() -> None:
     """A normal that passes the level keeps its tangents on the way, which a sign of its own would turn over."""
     model = case()[0]
-    program = contacts.rows(model.tree, False, True)
     names = [pair.name for pair in model.robot.pairs]
     k = names.index("hand/knob")
     sign, p = ca.SX.sym("sign", len(names)), ca.SX.sym("p", 3)
-    given = {"p": p, "sign": sign}
-    found = inline(program, {name: given.get(name, model.blocks.get(name)) for name in program.inputs})
-    rows = ca.Function("rows", [p, sign, model.alpha], [found["J"]])
-    signs = ca.Function(
-        "signs", [p, model.alpha],
-        [inline(contacts.rows(model.tree), {name: p if name == "p" else model.blocks[name]
-                                            for name in contacts.rows(model.tree).inputs})["sign"]],
-    )  # fmt: skip
+    rows = ca.Function("rows", [p, sign, model.alpha], [rows_at(model, p, sign)["J"]])
+    signs = ca.Function("signs", [p, model.alpha], [rows_at(model, p)["sign"]])
     alpha = defaults()
 
     def of(p: Any) -> float:
@@ -168,3 +162,17 @@ def test_frictionless_contacts_have_one_row() -> None:
     program = contacts.rows(model.tree)
     assert program.outputs["J"].shape == (3 * 5 + 1, 3)
     assert contacts.rows(model.tree, True).outputs["J"].shape == (3 * 6, 3)
+
+
+def test_centres_at_one_point() -> None:
+    """Two spheres have no normal there; all that a step asks of them is a number, next to it too."""
+    model = case(two_balls)[0]
+    for off in (0.0, 1e-13, 1e-9):
+        p = np.r_[off, np.zeros(model.tree.freedoms - 1)]
+        assert float(functions(two_balls)["contact_gap"](p, defaults(two_balls))) == pytest.approx(
+            off - 2 * RADIUS, abs=2e-12
+        )
+        for f in (touch_slopes(model), touch_curvature(model), functions(two_balls)["contact_jacobian"]):
+            given = {"p": p, "p_next": p, "sign": 1.0, "h": 0.01, "alpha": defaults(two_balls)}
+            outputs = f.call([given.get(name, np.ones(f.size_in(name))) for name in f.name_in()])
+            assert all(np.isfinite(np.array(x)).all() for x in outputs), (f.name(), off)

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 from support.robots import loaded
 
-from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.logs.checked import read_checked, read_whole
-from diffpbd.runtime.logs.csv import read_torques
 from diffpbd.runtime.logs.mending import Mending
 from diffpbd.runtime.logs.recording import Reading
 
@@ -51,29 +49,3 @@ def test_stamps_since_1970_in_any_unit(unit: str, ending: str, tmp_path: Path) -
         assert len(recording) == SAMPLES and recording.breaks == ()
         assert recording.time[0] == BEGIN
         np.testing.assert_allclose(np.diff(recording.time), 1 / RATE, rtol=0, atol=5e-7)  # a double's digits of 2e9 s
-
-
-@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
-def test_a_unit_that_is_not_said_is_named_and_mends(unit: str, tmp_path: Path) -> None:
-    path = log(tmp_path, unit)
-    with pytest.raises(InputError, match=rf"not in seconds\? Try --time-unit {unit}"):
-        read_checked(path, JOINTS, Reading())
-    with pytest.raises(InputError, match=rf"--time-unit {unit}"):
-        read_whole(path, loaded("double_pendulum"), Reading())
-    with pytest.raises(InputError, match="not in seconds"):
-        read_torques(path)
-
-
-def test_times_from_both_sides(tmp_path: Path) -> None:
-    """Positions keep their bound, times have that of nanoseconds."""
-    path = tmp_path / "log.csv"
-    bounds = (
-        ("time", "1e19", "not in seconds"),
-        ("time", "1.1e19", "within ±1e\\+19"),
-        ("q", "1.1e12", "±1e\\+12"),
-    )
-    for column, value, words in bounds:
-        time, q = (value, "0") if column == "time" else ("1", value)
-        path.write_text(f"time,q_a,dq_a\n0,0,0\n{time},{q},0\n")
-        with pytest.raises(InputError, match=words):
-            read_checked(path, ("a",), Reading())

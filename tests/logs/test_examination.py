@@ -240,13 +240,6 @@ def test_mending() -> None:
     assert mended(r, Mending(derive=True)).dq is None and mended(r, Mending()) is r
     changed = mended(r, Mending(flip=("a",), drive_gain={"": 3.0}, scale={"q_a": 2.0, "tau": 5.0}))
     assert (changed.tau == -15.0).all() and (changed.q == 2.0 * r.q).all() and changed.dq is r.dq
-    for how, option in (
-        (Mending(flip=("b",)), "--flip"),
-        (Mending(drive_gain={"b": 1.0}), "--drive-gain"),
-        (Mending(scale={"x_a": 1.0}), "--scale"),
-    ):
-        with pytest.raises(InputError, match=f"{option}: there is no"):
-            mended(r, how)
 
 
 def test_grave_findings_are_refused_unless_accepted(shared: Path, arm2: Robot) -> None:
@@ -260,8 +253,6 @@ def test_grave_findings_are_refused_unless_accepted(shared: Path, arm2: Robot) -
     assert (
         expect_kinds("rates, sign") == ("rates", "sign") and "gain" in expect_kinds("all") and expect_kinds(None) == ()
     )
-    with pytest.raises(InputError, match="Did you mean rates"):
-        expect_kinds("rate")
     refuse("log", [Finding("gain", "a", "much")], ())
 
 
@@ -318,9 +309,3 @@ def test_stretch_is_of_columns_that_are_there() -> None:
         np.interp(1.25 * half.time, r.time, r.q[:, 0]), abs=1e-12
     )
     assert np.array_equal(mended(r, Mending(stretch={"ddq": 1.1})).q, r.q)
-    with pytest.raises(InputError, match="--stretch: there is no column 'tua'"):
-        mended(r, Mending(stretch={"tua": 1.1}))
-    with pytest.raises(InputError, match="--stretch tau: expected a factor between 0.667 and 1.5, found 2.0"):
-        Mending(stretch={"tau": 2.0})
-    with pytest.raises(InputError, match="--stretch: the log's stamps go back or stand"):
-        mended(replace(r, time=np.zeros(len(r))), Mending(stretch={"q": 1.1}))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.logs.mending import Mending, mended
 from diffpbd.runtime.logs.recording import Recording
 
@@ -25,9 +23,3 @@ def test_factors_of_a_quantity_and_of_its_column_multiply_and_no_sample_beyond_t
     assert r.tau is not None and len(r) == np.floor(3.99 * RATE / (1.01 * FASTER)) + 1
     np.testing.assert_allclose(r.tau[:, 1], r.time, atol=1e-12)
     np.testing.assert_allclose(r.tau[:, 0], 1.01 * r.time, atol=1e-12)
-
-
-@pytest.mark.parametrize("option", ["stretch", "drift"])
-def test_time_is_not_proposed_where_it_is_refused(option: str) -> None:
-    with pytest.raises(InputError, match=f"^--{option}: there is no column 'time'. Known: q, dq, ddq, tau, q_a"):
-        mended(recorded(1.0), Mending(**{option: {"time": 1.01}}))  # type: ignore[arg-type]

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from diffpbd.runtime import InputError
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.processing import Processing, names_of, process
 
@@ -55,18 +54,6 @@ def test_short_gaps_are_closed_on_request() -> None:
     first, second = process("run", gappy, Processing(bridge=0.035), breaks=[100])
     assert (len(first), len(second)) == (400, 460) and "2 gaps of up to 0.035 s closed" in first.notes[0]
     assert np.abs(first.q - log.q[:400])[50:-50].max() < 1e-4
-    with pytest.raises(InputError, match="--bridge: expected seconds"):
-        Processing(bridge=2.0)
-
-
-def test_even_steps_are_proposed_where_no_sample_was_lost() -> None:
-    """Whatever the notes say: a step of 0.03 s after every fiftieth sample may be a rounded stamp, or a sample left out."""
-    log = sine(600)
-    jumpy = replace(log, time=log.time + 0.02 * (np.arange(600) // 50))
-    for whole in (True, False):
-        with pytest.raises(InputError, match="--bridge 0.04 closes them") as told:
-            process("run", jumpy, Processing(), notes=["values are missing in the protocol"], whole=whole)
-        assert ("--rate 96 takes even steps" in str(told.value)) is whole
 
 
 def test_uneven_steps_are_resampled_and_said() -> None:
@@ -83,20 +70,6 @@ def test_the_log_s_own_accelerations_are_used_and_said() -> None:
     log = replace(sine(), ddq=np.full((600, 1), 3.0))
     (samples,) = process("run", log, Processing())
     assert samples.ddq == pytest.approx(3.0) and "ddq columns" in samples.notes[0]
-
-
-def test_refusals() -> None:
-    with pytest.raises(InputError, match=r"run: it has 90 samples \(0.9 s\); too short: at least 108"):
-        process("run", sine(90), Processing())
-    with pytest.raises(InputError, match="run: it has no tau_<joint> columns"):
-        process("run", replace(sine(), tau=None), Processing())
-    with pytest.raises(InputError, match="not below half the sampling rate"):
-        process("run", sine(), Processing(cutoff=50.0))
-    for bad in (-1.0, float("nan")):
-        with pytest.raises(InputError, match="--cutoff"):
-            Processing(cutoff=bad)
-        with pytest.raises(InputError, match="--trim"):
-            Processing(trim=bad)
 
 
 def test_the_processing_is_described() -> None:

@@ -74,28 +74,6 @@ def test_npz_of_both_shapes_and_csv_are_the_same(tmp_path: Path) -> None:
         assert set(joints_in(tmp_path / name, Reading())) == set(JOINTS)
 
 
-@pytest.mark.parametrize(
-    ("arrays", "words"),
-    [
-        ({"q": Q}, "no array of joint names"),
-        ({"q": Q.T, "joints": np.array(JOINTS)}, "looks transposed"),
-        ({"q_a": Q[:5, 0]}, "different lengths"),
-        ({"q": Q, "joints": np.array([1, 2])}, "expected the joints' names"),
-        ({"name": np.array("x")}, "no column named q_"),
-    ],
-)
-def test_wrong_npz(tmp_path: Path, arrays: dict[str, np.ndarray], words: str) -> None:
-    np.savez(tmp_path / "bad.npz", time=TIME, **arrays)
-    with pytest.raises(InputError, match=words) as caught:
-        read_recording(tmp_path / "bad.npz", JOINTS)
-    assert "bad.npz" in str(caught.value)
-    np.savez(tmp_path / "pickle.npz", q=np.array([{}], dtype=object))
-    (tmp_path / "cut.npz").write_bytes((tmp_path / "bad.npz").read_bytes()[:-30])
-    for name in ("pickle.npz", "cut.npz"):
-        with pytest.raises(InputError, match="not an NPZ file of plain arrays"):
-            read_recording(tmp_path / name, JOINTS)
-
-
 def test_a_bag_is_mapped_by_name_in_every_message_and_merged_with_other_publishers(tmp_path: Path) -> None:
     grippers = [(STATES, JointState(header(t), ("grip",), np.zeros(1), np.zeros(1), np.zeros(1)), t) for t in TIME[::3]]
     both = sorted([*states(shuffle=True), *grippers], key=lambda entry: entry[2])
@@ -109,19 +87,11 @@ def test_a_bag_is_mapped_by_name_in_every_message_and_merged_with_other_publishe
 
 def test_a_bag_s_torque_is_chosen(tmp_path: Path) -> None:
     path = write_bag(tmp_path / "run.bag", [*states(), *sea(actual_effort=TAU + 1.0, commanded_effort=0.0 * TAU)])
-    with pytest.raises(InputError, match="3 signals that may be the torque") as caught:
-        read_recording(path, JOINTS)
-    for name in ("effort: ", "actual_effort: measured", "commanded_effort: what was asked for"):
-        assert f"\n  {name}" in str(caught.value)
     for name, expected in (("effort", TAU), ("actual_effort", TAU + 1.0), ("commanded_effort", 0.0 * TAU)):
         found = read_recording(path, JOINTS, Reading(torque=name))
         np.testing.assert_array_equal(found.tau, expected)
         constant = [f for f in examine(found)[1] if f.kind == "constant" and "constant (0)" in f.message]
         assert bool(constant) == (name == "commanded_effort")
-    with pytest.raises(InputError, match="Did you mean actual_effort"):
-        read_recording(path, JOINTS, Reading(torque="actual_efort"))
-    with pytest.raises(InputError, match="no joint state message names c"):
-        read_recording(path, ("a", "c"))
 
 
 def test_a_rejected_message_breaks_the_recording(tmp_path: Path) -> None:
@@ -135,11 +105,7 @@ def test_a_rejected_message_breaks_the_recording(tmp_path: Path) -> None:
 def test_two_topics_of_the_same_joints_are_not_mixed(tmp_path: Path) -> None:
     other = [("/desired", message, t) for _, message, t in states()]
     path = write_bag(tmp_path / "run.bag", [*states(), *other])
-    with pytest.raises(InputError, match="choose one with --topic"):
-        read_recording(path, JOINTS)
     assert len(read_recording(path, JOINTS, Reading(topic="/desired"))) == 200
-    with pytest.raises(InputError, match="Did you mean /desired"):
-        read_recording(path, JOINTS, Reading(topic="/desire"))
 
 
 def test_joints_of_two_publishers_are_joined_and_that_is_said(tmp_path: Path) -> None:
@@ -160,14 +126,6 @@ def test_nothing_is_interpolated_over_a_gap_of_the_slower_publisher(tmp_path: Pa
 
 
 def test_damaged_bags(tmp_path: Path) -> None:
-    path = write_bag(tmp_path / "run.bag", states())
-    data = path.read_bytes()
-    path.write_bytes(data[: len(bag_module.MAGIC) + bag_module.HEADER_SIZE + 300])
-    with pytest.raises(InputError, match="no messages of the types .*cut off in the middle of a chunk"):
-        read_recording(path, JOINTS)
-    (tmp_path / "no.bag").write_bytes(b"#ROSBAG V1.2\n")
-    with pytest.raises(InputError, match="not a ROS bag of format 2.0"):
-        read_recording(tmp_path / "no.bag", JOINTS)
     writer = BagWriter(tmp_path / "short.bag")
     for topic, message, t in states():
         code = message.encode()
@@ -287,12 +245,6 @@ def test_missing_cells_of_a_table_break_it_and_words_are_refused(tmp_path: Path)
     assert len(found) == 98 and found.breaks == (30, 59) and any("tau_a (2)" in note for note in found.notes)
     first, second = found.split(0.5)
     assert (len(first), len(second)) == (49, 49) and first.breaks == (30,) and second.breaks == (10,)
-    path.write_text("\n".join(text).replace(",1,4.0,", ",1,four,"))
-    with pytest.raises(InputError, match="column tau_a: expected a finite number, found 'four'"):
-        read_recording(path, ("a",))
-    path.write_text("time,q_a,dq_a,tau_a\n0,1,1,nan\n1,1,1,nan\n")
-    with pytest.raises(InputError, match="tau of a has no number at all"):
-        read_recording(path, ("a",))
 
 
 def test_chunks_of_bz2_are_read(tmp_path: Path) -> None:
@@ -324,13 +276,3 @@ def test_a_line_of_another_kind_is_named(tmp_path: Path, key: str, value: object
         )
     except InputError as error:
         assert "line 31 is not a joint state message: expected" in str(error)
-
-
-@pytest.mark.parametrize(
-    "line", ["[" * 100_000, '{"stamp": 1.0, "name": [["a"]], "position": [1.0]}', '{"a": ' * 100_000]
-)
-def test_a_line_that_is_nested_is_named(tmp_path: Path, line: str) -> None:
-    path = tmp_path / "run.jsonl"
-    path.write_text(line)
-    with pytest.raises(InputError, match="line 1 is not a joint state message: expected"):
-        read_recording(path, JOINTS)

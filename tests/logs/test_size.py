@@ -16,15 +16,6 @@ from diffpbd.runtime.logs.recording import Reading, joints_in, read_recording
 TEXT = "time,q_a,dq_a\n" + "".join(f"{0.01 * k:.2f},{k}.0,1.0\n" for k in range(100))
 
 
-def test_a_file_of_three_gigabytes_is_refused_unread(tmp_path: Path) -> None:
-    path = tmp_path / "large.csv"
-    with path.open("w") as file:
-        file.write(TEXT)
-        file.truncate(3 << 30)  # a hole: it takes no place on the disk
-    with pytest.raises(InputError, match=r"large.csv holds 3 GiB; .* at most 1 GiB .*in pieces"):
-        read_recording(path, ("a",))
-
-
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "npz"])
 def test_the_size_from_both_sides(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What counts is what the file holds: packed text unpacked, arrays as they lie in memory."""

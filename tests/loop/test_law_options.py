@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.control.floating import GravityController
 from diffpbd.runtime.loop.law_options import expect_options
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.run import RunOptions
@@ -109,12 +108,6 @@ def test_numbers_of_the_tip_and_of_the_cost() -> None:
             BAXTER, {"name": "mpc", "weights": {"p": 1.0, "du": value}}
         )
         assert "--weights: p: left_w2" in refused(BAXTER, {"name": "mpc", "weights": {"p": [1.0] * 6 + [value]}})
-
-
-@pytest.mark.parametrize("value", [-1e-9, *WRONG[:3]])
-def test_a_law_that_feeds_the_motion_is_no_law(value: float) -> None:
-    with pytest.raises(InputError, match="damping must be finite and at least 0"):
-        GravityController([1.0, value])
 
 
 @pytest.mark.parametrize(

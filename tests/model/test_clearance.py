@@ -18,8 +18,7 @@ from diffpbd.runtime.cli import cli
 from diffpbd.runtime.commands.info import describe
 from diffpbd.runtime.commands.simulate import summary
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.excite import excitation
-from diffpbd.runtime.excite.excitation import Wishes, excite
+from diffpbd.runtime.excite import Wishes, excitation, excite
 from diffpbd.runtime.excite.fourier import Fourier
 from diffpbd.runtime.loop.clearance import watched
 from diffpbd.runtime.loop.configuration import Configuration, limits_of

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from support.robots import generated, loaded
 
 import diffpbd
-from diffpbd import InputError, SolverError
+from diffpbd import SolverError
 from diffpbd.runtime.cli import cli
 
 ROBOT = "baxter_bare"
@@ -28,8 +28,9 @@ def goal() -> tuple[Any, Any]:
 def test_a_pose_is_reached_in_every_spelling(goal: Any) -> None:
     robot, (x, R) = loaded(ROBOT), goal
     x_, y, z, w = pin.Quaternion(R).coeffs()
-    for rotation in (R, R.tolist(), [w, x_, y, z], [-w, -x_, -y, -z]):
-        found = diffpbd.ik(robot, position=x, rotation=rotation)
+    turns = [{"rotation": rotation} for rotation in (R, R.tolist(), [w, x_, y, z], [-w, -x_, -y, -z])]
+    for turn in (*turns, {"rpy": pin.rpy.matrixToRpy(R)}):
+        found = diffpbd.ik(robot, position=x, **turn)
         there = robot.frame_pose(found.q)
         assert found.reached and np.abs(there.position - x).max() <= 1e-6 and np.abs(there.rotation - R).max() <= 2e-6
     (tip,) = robot.manifest.robot.frames
@@ -63,32 +64,6 @@ def test_positions_that_are_refused_lead_to_other_starts(goal: Any) -> None:
         diffpbd.ik(robot, position=x, starts=1, accept=lambda _q: False)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        ({}, "expected position, rotation or both"),
-        ({"position": [0, 0, np.nan]}, "'position': expected finite numbers, found nan at index 2"),
-        ({"position": [0, 0]}, r"three numbers \[m\], found shape \(2,\)"),
-        ({"rotation": [1, 1, 0, 0]}, "unit quaternion .* of length 1.414213562"),
-        ({"rotation": [0, 0, 0, 0]}, "of length 0; "),
-        ({"rotation": np.eye(3)[:, [1, 0, 2]]}, "a matrix that mirrors"),
-        ({"rotation": 1.01 * np.eye(3)}, "whose columns are 0.0201 from that"),
-        ({"rotation": np.eye(2)}, r"found shape \(2, 2\)"),
-        ({"position": [0, 0, 1], "frame": "endpiont"}, "without a frame 'endpiont'.*--frames all"),
-        ({"position": [0, 0, 1], "starts": 0}, "starts: expected a whole number"),
-        ({"position": [0, 0, 1], "weights": [1, -1]}, "weights: expected a finite number of at least 0"),
-        ({"position": [0, 0, 1], "weights": [0, 1]}, "both are zero"),
-        ({"position": [0, 0, 1], "held": ["left_s9"]}, "held: there is no joint 'left_s9'. Did you mean left_s"),
-        ({"position": [0, 0, 1], "q0": [0, 0]}, r"q0: expected shape \(7,\), found \(2,\)"),
-        ({"position": [0, 0, 1], "q0": [np.inf] * 7}, "'q0': expected finite numbers"),
-        ({"position": [0, 0, 1], "tolerance": 1}, "no argument 'tolerance'"),
-    ],
-)
-def test_what_is_no_goal_is_refused(wrong: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        diffpbd.ik(loaded(ROBOT), **wrong)
-
-
 def test_the_command(goal: Any) -> None:
     folder, (x, R) = str(generated(ROBOT)), goal
 
@@ -102,10 +77,9 @@ def test_the_command(goal: Any) -> None:
     assert code == 0 and np.abs(there.position - x).max() <= 1e-6 and np.abs(there.rotation - R).max() <= 2e-6
     assert "reaches the goal" in run("--rotation", json.dumps(R.tolist()))[1]
     for words, said in (
-        (("--position", "[9,0,0]"), "misses it by"), (("--position", "[9,0]"), "three numbers"), ((), "neither"),
+        (("--position", "[9,0,0]"), "misses it by"), (("--position", "[9,0]"), "--position: expected three"), ((), "neither"),
         (("--rpy", "[0,0]"), "three angles"), (("--rpy", "[0,0,0]", "--rotation", "[1,0,0,0]"), "given too"),
         (("--position", '["a",0,0]'), "expected numbers in a list"), (("--position", "[NaN,0,0]"), "--position"),
     ):  # fmt: skip
         code, text = run(*words)
-        told_by_the_line = said not in ("misses it by", "three numbers", "neither")
-        assert code == (2 if told_by_the_line else 1) and said in text
+        assert code == (1 if said == "misses it by" else 2) and said in text

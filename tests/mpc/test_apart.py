@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.robots import generated, loaded
+from support.robots import generated
 
 import diffpbd
 from diffpbd.runtime import Robot, load
@@ -148,16 +148,12 @@ def test_obstacles_may_move(arm: Robot) -> None:
     assert min(map(apart, followed(arm, mpc)[0])) < -0.02
     mpc.place_obstacles()
     assert mpc.problem.apart is not None and mpc.problem.apart.distances(START[None]).min() > 100.0
-    with pytest.raises(InputError, match="generated without distances"):
-        diffpbd.Mpc(loaded("double_pendulum"), 5).place_obstacles(spheres=[BALL])
 
 
 def test_what_is_refused(arm: Robot) -> None:
     for wrong in ({"clearance": np.nan}, {"clearance": 0.1, "clearance_price": 0.0}):
         with pytest.raises(InputError, match="clearance"):
             planned(arm, **wrong)
-    with pytest.raises(InputError, match="generated without distances"):
-        Mpc(loaded("double_pendulum"), 5, options=MpcOptions(clearance=0.01))
     mpc = planned(arm, clearance=LEAST)
     mpc.problem.apart.obstacles["spheres"][0, 3] = np.nan
     assert mpc.solve(mpc.task(START, np.zeros(2), GOAL)).status is Status.BAD_INPUT

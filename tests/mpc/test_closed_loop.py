@@ -38,8 +38,6 @@ def test_noise_is_of_what_is_measured_and_comes_back() -> None:
     jitter = [np.median(np.abs(np.diff(run.tau[20:-1], axis=0))) for run in (quiet, noisy)]
     assert jitter[1] > 3.0 * jitter[0]
     assert np.abs(noisy.q[-1] - GOAL).max() < 0.02, "the robot itself is not moved by the noise"
-    with pytest.raises(InputError, match="--noise: expected 0 to 1000 rad or m, found -1"):
-        Plant(noise=-1.0)
 
 
 def test_a_run_ends_where_the_goal_is_reached_and_at_rest() -> None:
@@ -79,5 +77,3 @@ def test_a_tip_that_cannot_be_reached_is_refused_with_how_far_it_is() -> None:
     nearest = robot.tip_pose(np.zeros(7)).position
     with pytest.raises(InputError, match=r"nearest pose within the joint limits is (1\d|9\.|8\.)"):
         pose_at(robot, nearest + [0.0, 10.0, 0.0], np.zeros(7))
-    with pytest.raises(InputError, match="three finite numbers"):
-        pose_at(robot, [0.0, np.nan, 0.0], np.zeros(7))

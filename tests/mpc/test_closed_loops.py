@@ -14,7 +14,6 @@ from support.closed_robots import case
 from support.mechanisms import MECHANISMS
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.model import closed
@@ -94,22 +93,6 @@ def test_held_by_the_motors_alone() -> None:
     assert (u[[1, 3]] == 0.0).all()
     P, _ = robot.rollout(p, np.zeros(4), np.tile(u, (20, 1)), h=0.01, alpha=alpha)
     assert np.abs(P - p).max() < 1e-9
-
-
-def test_torques_of_joints_without_a_motor_are_refused() -> None:
-    robot, _, _ = five_bar()
-    with pytest.raises(InputError, match=r"weight u: given for j2, which has no motor"):
-        Mpc(robot, 5, weights=Weights(u=[1.0, 1.0, 0.0, 0.0]))
-    Mpc(robot, 5, weights=Weights(u=[1.0, 0.0, 2.0, 0.0], du=1.0))
-    free = np.full(4, np.inf)
-    for name in ("u_lower", "u_upper", "du"):
-        values = {"u_lower": -free, "u_upper": free, "du": free, "p_lower": -free, "p_upper": free, "pd": free}
-        values[name] = values[name].copy()
-        values[name][3] = -4.0 if name == "u_lower" else 4.0
-        with pytest.raises(InputError, match=rf"bound {name}: given for j4, which has no motor"):
-            Mpc(robot, 5, bounds=Bounds(**values))
-    with pytest.raises(InputError, match="no observer of disturbances"):
-        Mpc(robot, 5, options=MpcOptions(disturbance=0.02))
 
 
 def test_a_reference_of_the_motors_is_closed() -> None:

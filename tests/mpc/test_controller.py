@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from support.robots import loaded
 
-from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.loop.configuration import Configuration, limits_of
 from diffpbd.runtime.loop.guard import TickStatus
@@ -120,13 +119,3 @@ def test_an_arm_that_cannot_be_held_is_a_refused_tick() -> None:
     under = heavy.supervisor(loaded("baxter_bare"))
     under.start(START)
     assert under.tick(0.0, 0.0, START, np.zeros(7)).status is TickStatus.CONTROLLER_FAILED
-
-
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [({"horizon": 0}, "horizon"), ({"weights": {"q": 1}}, "there is no q"), ({"goal_speed": 0.0}, "speed"),
-     ({"horizon": None}, "cannot be used")],
-)  # fmt: skip
-def test_settings_that_make_no_sense_are_refused(change: dict[str, Any], text: str) -> None:
-    with pytest.raises(InputError, match=text):
-        configuration(GravityOwner.MODEL, **change).supervisor(loaded("baxter_bare"))

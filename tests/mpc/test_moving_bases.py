@@ -14,7 +14,6 @@ from support.free_flyer import difference, moved, position
 
 import diffpbd
 from diffpbd.runtime import Robot
-from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.logs.csv import CsvTable
 from diffpbd.runtime.model.closed import driven
@@ -131,8 +130,6 @@ def test_the_way_of_a_turn_is_about_one_axis() -> None:
 def test_what_is_no_turn_is_refused_and_a_tick_falls_back() -> None:
     robot, (p, pd, goal) = stopped_flap(), tumbling()
     mpc = mpc_of(robot)
-    with pytest.raises(InputError, match="'P': expected a unit quaternion"):
-        mpc.task(p, pd, 1.1 * goal)
     for size, source in ((1.009, PlanSource.SOLVED), (1.011, PlanSource.SHIFTED)):
         q = p * np.r_[np.ones(3), size * np.ones(4), 1.0]
         tick = mpc.tick(0.02, q, pd, goal)
@@ -143,26 +140,6 @@ def test_what_is_no_turn_is_refused_and_a_tick_falls_back() -> None:
         assert refused.status is Status.BAD_INPUT and np.isfinite(refused.U).all() and np.isfinite(refused.P).all()
     fresh = mpc_of(robot).tick(0.0, np.full(8, np.nan), pd, goal)
     assert fresh.source is PlanSource.FALL_BACK and fresh.status is Status.BAD_INPUT
-    with pytest.raises(InputError, match="a base that moves; .* no observer"):
-        Mpc(robot, 5, options=MpcOptions(disturbance=0.02))
-    with pytest.raises(InputError, match="weight u: given for base_x"):
-        Mpc(robot, 5, weights=Weights(u=np.ones(7)))
-    narrow = bounds(robot, 1.0)
-    with pytest.raises(InputError, match="the turn of a floating base has no bounds"):
-        Mpc(
-            robot,
-            5,
-            bounds=Bounds(narrow.u_lower, narrow.u_upper, narrow.du, np.full(7, -9.0), np.full(7, 9.0), narrow.pd),
-        )
-    door = diffpbd.Mpc(robot, 5)
-    with pytest.raises(diffpbd.InputError, match="base_qx, base_qy, base_qz is missing"):
-        door.run_to({"base_qw": 1.0})
-    with pytest.raises(diffpbd.InputError, match="unit quaternion .* of length 2"):
-        door.run_to({"base_qw": 2.0, "base_qx": 0, "base_qy": 0, "base_qz": 0})
-    with pytest.raises(diffpbd.InputError, match=r"q0: expected shape \(8,\)"):
-        door.run_to({"shoulder": 0.1}, q0=np.zeros(7))
-    with pytest.raises(diffpbd.InputError, match="a goal of the tip is for one that stands"):
-        door.run_to(tip=[0.1, 0.2, 0.3])
 
 
 def test_the_command_turns_a_base(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from support.robots import loaded
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.model.statics import holding_torque
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.plan import PlanSource
@@ -311,18 +311,3 @@ def test_references() -> None:
     P, PD = log.at(np.array([0.0, 0.25, 0.75, 2.0]))
     np.testing.assert_allclose(P[:, 0], [0.25, 0.375, 0.75, 1.0])
     np.testing.assert_allclose(PD[:, 0], [0.5, 0.5, 1.0, 0.0])
-
-
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        ({"horizon": 0}, "horizon must be from 1 to 50"), ({"horizon": 51}, "horizon"),
-        ({"backend": "structured"}, "backend: expected embedded or ipopt, found 'structured'"),
-        ({"weights": Weights(p=-1.0)}, "weight p"), ({"weights": Weights(pd=np.ones(3))}, "weight pd"),
-        ({"h": 0.0}, "step must be above 0"), ({"programs": 0}, "programs: expected 1 to 1000, found 0"),
-    ],
-)  # fmt: skip
-def test_refusals(change: dict[str, Any], text: str) -> None:
-    options = {"horizon": 5, **change}
-    with pytest.raises(InputError, match=text):
-        new(loaded("double_pendulum"), options.pop("horizon"), **options)

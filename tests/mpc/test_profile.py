@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.mpc.profile import PROFILE
 from diffpbd.runtime.mpc.reference import GoalReference
 
@@ -76,18 +75,3 @@ def test_a_base_that_turns_goes_about_one_axis_and_one_that_stays_takes_no_time(
     assert np.abs(np.diff(turned) / time[1] - 0.5 * (PD[1:, 4] + PD[:-1, 4])).max() < 1e-5
     made.start(goal)
     assert made.takes(goal) == 0.0 and np.allclose(made.at(np.array([0.0, 1.0]))[0], goal)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [((0.0, 1.0, 1.0), "speed: expected above 0, up to 100 rad/s, found 0"),
-     ((1.0, -1.0, 1.0), "acceleration: expected above 0, .* rad/s², found -1"),
-     ((1.0, 1.0, np.nan), "jerk: expected above 0, .* rad/s³, found nan")],
-)  # fmt: skip
-def test_limits_that_are_none(wrong: tuple[float, float, float], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        GoalReference(np.zeros(1), wrong[0], False, "smooth", *wrong[1:])
-    with pytest.raises(InputError, match="ramp or smooth or ruckig, found 'cubic'"):
-        GoalReference(np.zeros(1), 1.0, False, "cubic")
-    with pytest.raises(InputError, match="ramp bounds neither acceleration nor jerk"):
-        GoalReference(np.zeros(1), 1.0, False, "ramp", 2.0)

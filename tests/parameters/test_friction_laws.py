@@ -205,10 +205,6 @@ def test_a_robot_that_does_not_ask_has_no_entries(tmp_path: Path) -> None:
     ]
     assert kinds[1] - kinds[0] == {"friction.coulomb_asymmetry", "friction.viscous_asymmetry"}
     assert kinds[2] - kinds[0] == {"friction.stribeck", "friction.stribeck_velocity"}
-    with pytest.raises(
-        InputError, match='friction_law = "dry" is not known; one of asymmetric, stribeck, dahl is expected'
-    ):
-        with_options(plain, friction_law=["dry"])
     asked = option_words(with_options(plain, friction_law=["asymmetric", "stribeck"]), plain)
     assert asked == ["--friction-law", "asymmetric,stribeck"]
 

@@ -17,9 +17,7 @@ from support.numeric import differences
 from support.robots import loaded_alpha
 from support.sprung import PARTS, SPRING, springs, sprung_pendulum
 
-from diffpbd.codegen.description.attached import lever_joints
 from diffpbd.codegen.description.resolve import find_recipe
-from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.generate import generate
 from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.program.program import Program
@@ -241,17 +239,6 @@ def test_info_and_notices_name_it(arm: Robot) -> None:
 
 
 # Refusals ---------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "words"), [("jx", ('no moving joint "jx"', "ja, jc, jd")), ("jb", ('"jb" slides', "ja, jc, jd"))]
-)
-def test_joints_that_cannot(name: str, words: tuple[str, ...]) -> None:
-    with pytest.raises(InputError) as caught:
-        lever_joints(read_urdf(branching(), tip=TIPS), ["ja", name])
-    assert all(word in str(caught.value) for word in words)
-    with pytest.raises(InputError, match="named 2 times"):
-        lever_joints(read_urdf(branching(), tip=TIPS), ["ja", "jd", "ja"])
 
 
 def test_generate_refuses_before_it_writes(source: Path, tmp_path: Path) -> None:

@@ -17,9 +17,7 @@ from support.peer import Peer
 from support.programs import Programs
 from support.robots import generated, loaded_alpha
 
-from diffpbd.codegen.description.attached import wrench_frames
 from diffpbd.codegen.description.resolve import find_recipe
-from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.generate import generate
 from diffpbd.codegen.method import kinematics, step
 from diffpbd.runtime import Robot, load
@@ -174,27 +172,6 @@ def test_info_names_them(arm: Robot) -> None:
 
 
 # Refusals ---------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("claw", ("made", '"claw"', "a, b, c, d, tool")),
-        ("base", ('"base" does not move',)),
-        ("ja", ('"ja"', "moving link or tip")),
-    ],
-)
-def test_names_that_are_no_frame(name: str, words: tuple[str, ...]) -> None:
-    with pytest.raises(InputError) as caught:
-        wrench_frames(read_urdf(branching(), tip=TIPS), ["tool", name])
-    assert all(word in str(caught.value) for word in words)
-
-
-def test_merged_links_and_repetitions() -> None:
-    with pytest.raises(InputError, match='rigidly part of link "c"'):
-        wrench_frames(read_urdf(branching(), tip=["c", "d"]), ["tool"])
-    with pytest.raises(InputError, match="named 2 times"):
-        wrench_frames(read_urdf(branching(), tip=TIPS), ["tool", "d", "tool"])
 
 
 def test_generate_refuses_before_it_writes(source: Path, tmp_path: Path) -> None:

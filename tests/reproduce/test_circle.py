@@ -13,7 +13,7 @@ from support.robots import loaded
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.commands.reproduce import command
-from diffpbd.runtime.reproduce.circle import PUSHES, START, pushes, run
+from diffpbd.runtime.reproduce.circle import PUSHES, START, Circle, pushes, run
 from diffpbd.runtime.reproduce.reference import circle
 
 URDF = Path(__file__).parents[2] / "codegen" / "robots" / "baxter.urdf"
@@ -72,7 +72,7 @@ AS_GOOD = 0.02
 def test_computed_torque_keeps_to_the_circle_and_an_observer_helps(arm: Robot) -> None:
     pytest.importorskip("mujoco")
     chosen = ("undisturbed", "pushed -z", DIFFERENT[1])
-    plain, observed = (run(arm, URDF, disturbance=on, only=chosen) for on in (False, True))
+    plain, observed = (run(arm, URDF, Circle(disturbance=on), only=chosen) for on in (False, True))
     assert plain["undisturbed"].rms() < 2.5e-4  # m; an encoder step at arm's length
     assert observed["undisturbed"].rms() < 2.5e-4
     assert 0.03 < plain["pushed -z"].error.max() < 0.05 and observed["pushed -z"].error.max() < 0.012
@@ -89,7 +89,7 @@ def test_predictive_control_survives_every_push_that_can_be_survived(
 ) -> None:
     """At 2 s a push along +x has w1 beyond its limit before any law can act; in every other direction limits are kept."""
     pytest.importorskip("mujoco")
-    found = run(arm, URDF, law="mpc", only=tuple(PUSHES)[: count(2, len(PUSHES))])
+    found = run(arm, URDF, Circle(law="mpc"), only=tuple(PUSHES)[: count(2, len(PUSHES))])
     rows = {row[0]: (float(row[-2].split()[0]), float(row[-1])) for row in pushes(arm, found)[1]}
     for name, (unavoidable, speed) in rows.items():
         assert speed > min(unavoidable, 0.1) - AS_GOOD, (name, rows)
@@ -102,7 +102,7 @@ def test_predictive_control_survives_every_push_that_can_be_survived(
 @pytest.mark.thorough
 def test_predictive_control_keeps_to_the_circle_with_another_payload(arm: Robot) -> None:
     pytest.importorskip("mujoco")
-    found = run(arm, URDF, law="mpc", only=("undisturbed", *DIFFERENT))
+    found = run(arm, URDF, Circle(law="mpc"), only=("undisturbed", *DIFFERENT))
     for name, track in found.items():
         assert track.rms() < 1.5e-3 and min(track.limits.values()) > 0.1, (name, track.limits)
 

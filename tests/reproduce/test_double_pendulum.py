@@ -10,9 +10,9 @@ import pytest
 
 from diffpbd.codegen.description.recipe import with_options
 from diffpbd.codegen.description.resolve import resolve
-from diffpbd.codegen.graph import step_graphs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.graph.solved_step import solved
 from diffpbd.runtime import InputError
 from diffpbd.runtime.functions.parameters import ParameterVector
 from diffpbd.runtime.reproduce.double_pendulum import PAPER, Design, Task, alpha_of_lengths, closed_loop, improve
@@ -28,7 +28,7 @@ def pendulum() -> Any:
     recipe, described = resolve("double_pendulum")
     recipe = with_options(recipe, symbolic=("mass", "com", "inertia", "origin"))
     model = build(described, recipe)
-    graphs = {"joint_step": step_graphs.solved(model)}
+    graphs = {"joint_step": solved(model)}
     for name, inputs, outputs in Graphs(model).values():
         if name == "tip_pose":
             values = [casadi.densify(v) for v in outputs.values()]

@@ -61,5 +61,5 @@ def test_names() -> None:
         "step_paper_gauss_seidel", "step_paper_jacobi", "step_paper_direct", "step", "joint_step",
     ]  # fmt: skip
     assert label_of(robot, "paper_jacobi") == "Jacobi × 30" and label_of(robot, "joint") == "ours"
-    with pytest.raises(InputError, match="no 'paper_jacobo'. Did you mean paper_jacobi"):
+    with pytest.raises(InputError, match="no step 'paper_jacobo'. Did you mean paper_jacobi"):
         function_of(robot, "paper_jacobo")

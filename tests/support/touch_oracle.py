@@ -18,7 +18,7 @@ import casadi as ca
 import numpy as np
 
 from diffpbd.codegen.description.robot import Plane, Robot
-from diffpbd.codegen.graph.constrained_step import Closed
+from diffpbd.codegen.graph.constrained_step import closed_rows
 from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.joint_step import Residuals
 from diffpbd.codegen.graph.model import Model
@@ -158,10 +158,7 @@ class Oracle:
             ca.vertcat(*[beta[3 * k] for k in range(c)]),
             ca.vertcat(*[beta[3 * k + 1 : 3 * k + 3] for k in range(c)]),
         )
-        none = ca.SX.zeros(0)
-        closed = Closed(model)
-        A0 = closed.rows(r.p)[1] if self.m else ca.SX.zeros(0, r.n)
-        g, A1 = closed.rows(r.p_next) if self.m else (none, ca.SX.zeros(0, r.n))
+        (_, A0), (g, A1) = closed_rows(model, r.p), closed_rows(model, r.p_next)
         rows: list[list[Any]] = [[], []]
         moved = (first.T + last.T) / 2 @ (r.p_next - r.p) / r.h
         rates, closing = last.T @ r.pd_next, last.N @ r.pd_next

@@ -155,21 +155,6 @@ def test_the_command_takes_columns(tmp_path: Path) -> None:
     assert told.exit_code == 1 and "--loss nodes takes these from columns of forces" in told.output
 
 
-def test_what_is_missing_or_wrong_is_refused() -> None:
-    log, f, _ = pressed()
-    r = robot("block")
-    with pytest.raises(InputError, match=r"forces are missing of block \(gap .*force_<contact>_x"):
-        diffpbd.estimate_torque(r, log, cutoff=None, loss="nodes")
-    for forces, words in (
-        ({"brick": f}, "no contact 'brick'. Did you mean block"),
-        ({"block": f[:-1]}, r"expected shape \(101, 3\)"),
-        ({"block": np.where(f > 0, np.nan, f)}, "not finite"),
-        ({"block": "much"}, "expected numbers"),
-    ):
-        with pytest.raises(InputError, match=words):
-            diffpbd.estimate_torque(r, log, cutoff=None, loss="nodes", forces=forces)
-
-
 def test_what_stays_away_needs_no_force() -> None:
     r = robot("block")
     U = np.zeros((60, 3))

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from diffpbd.runtime.arms.heard import Heard
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import RefusedError
 from diffpbd.runtime.interface.controller import Mode
-from diffpbd.runtime.interface.limb_state import LimbState
-from diffpbd.runtime.loop.arm import DISABLED, OWN_TIMEOUT, Clock, Fault, SystemClock
+from diffpbd.runtime.loop.arm import DISABLED, OWN_TIMEOUT, Fault
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.model.limits import Limits
-from diffpbd.runtime.records.joint_states import JointStateReader
 from diffpbd.runtime.records.messages import JointState, Message, Receipt
 from diffpbd.runtime.ros1 import Node, Publisher
 from diffpbd.runtime.ros1.messages import AssemblyState, Bool, Empty, Float64, JointCommand, SEAJointState, UInt16
@@ -56,7 +54,7 @@ class Robot:
         return "" if self.state.enabled else DISABLED
 
 
-class BaxterArm:
+class BaxterArm(Heard):
     """An arm; owns its topics on `node`. Nothing is sent but by `transmit`, `suppress` and the named requests.
 
     `listener` gets every message that comes in, for a log; it runs in the reading thread.
@@ -71,12 +69,11 @@ class BaxterArm:
         limits: Limits,
         node: Node,
         *,
-        stale_after: float = 0.1,
         listener: Listener | None = None,
         robot_node: str | None = None,
     ) -> None:
-        """`joints` and `limits` in the order of the generated robot; `stale_after` [s]: see `Arm`; `robot_node`: the name
-        under which the robot listens, by default the publisher of the arm's joint states."""
+        """`robot_node`: the name under which the robot listens, by default the publisher of the arm's joint states."""
+        super().__init__(joints, limits)
         stray = [joint for joint in joints if not joint.startswith(f"{side}_")]
         if stray:
             raise RefusedError(
@@ -84,19 +81,12 @@ class BaxterArm:
                 "the robot with that arm alone, or choose the other side."
             )
         self.side = side
-        self.joints = joints
-        self.limits = limits
         self.node = node
-        self.reader = JointStateReader(joints)
-        self.stale_after = stale_after
-        self.clock: Clock = SystemClock()
         self._listener = listener
         self._robot_node = robot_node
         self._suppressing = False
-        self._state: LimbState | None = None
         self._watch: MasterWatch | None = None
         self.robot: Robot | None = None
-        self._noted = ""
         limb = f"/robot/limb/{side}"
         self.command = node.publish(command_topic(side), JointCommand)
         self.timeout = node.publish(f"{limb}/joint_command_timeout", Float64, latch=True)
@@ -112,13 +102,7 @@ class BaxterArm:
     def _on_joints(self, message: JointState, receipt: Receipt) -> None:
         if self._listener is not None:
             self._listener(message, receipt)
-        state = self.reader.offer(message, receipt.time, receipt.publisher)
-        if self.reader.second_source:
-            self._note(f"two sources of the arm's joint states: {self.reader.second_source}")
-        self._note(self.reader.stepped)
-        if state is None:
-            return
-        self._state = state
+        self._take(message, receipt.time, receipt.publisher)
 
     def _on_robot(self, message: AssemblyState, receipt: Receipt) -> None:
         if self._listener is not None:
@@ -130,21 +114,7 @@ class BaxterArm:
         if self._listener is not None:
             self._listener(message, receipt)
 
-    def _note(self, trouble: str) -> None:
-        if trouble and not self._noted:
-            self._noted = trouble
-
     # What the loop asks
-
-    @property
-    def state(self) -> LimbState | None:
-        """The last usable message's state; its numbers may be anything."""
-        return self._state
-
-    @property
-    def rejected(self) -> Counter[str]:
-        """Joint states that could not be used, by reason."""
-        return self.reader.rejected
 
     @property
     def dropped(self) -> int:
@@ -205,10 +175,6 @@ class BaxterArm:
     def others(self) -> tuple[str, ...]:
         """Other nodes that publish this arm's commands."""
         return () if self._watch is None else self._watch.others
-
-    def forget_trouble(self) -> None:
-        """Forget what was noted; call it right before arming."""
-        self._noted = ""
 
     def trouble(self) -> str:
         """What speaks against moving; empty if nothing does."""

@@ -6,11 +6,11 @@ of ours, and an arm that is let go is braked by what was believed of it, and get
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
 
+from diffpbd.runtime.arms.heard import Heard
 from diffpbd.runtime.arms.ros2.link import Link
 from diffpbd.runtime.arms.ros2.parting import BRAKING, Holding, Past, slowed
 from diffpbd.runtime.arms.ros2.servo import HOLD_PERIOD, SAG, holding_servo
@@ -18,12 +18,11 @@ from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, RefusedError
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.interface.limb_state import LimbState
-from diffpbd.runtime.loop.arm import Clock, Fault, SystemClock
+from diffpbd.runtime.loop.arm import Clock, Fault
 from diffpbd.runtime.loop.guard import Guard
 from diffpbd.runtime.loop.motion import Inertial
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.model.limits import Limits
-from diffpbd.runtime.records.joint_states import JointStateReader
 from diffpbd.runtime.records.messages import JointState, Receipt
 
 __all__ = ["Ros2Arm", "in_order"]
@@ -48,7 +47,7 @@ def in_order(joints: tuple[str, ...], order: tuple[str, ...] | None) -> tuple[in
     return tuple(joints.index(joint) for joint in order)
 
 
-class Ros2Arm:
+class Ros2Arm(Heard):
     """An arm; `link` has its two topics. Nothing is sent but by `transmit`, and on letting go."""
 
     handed_back = "the arm was braked by what was believed of it and left with what holds it, after {}"
@@ -65,13 +64,9 @@ class Ros2Arm:
         any_listener: bool = False,
         clock: Clock | None = None,
     ) -> None:
-        """`joints` and `limits` in the order of the generated robot, `order`: the joints of the controller, by default these;
+        """`order`: the joints of the controller, by default those of the robot;
         `any_listener`: whoever listens is the robot, by default the participant that publishes its joint states."""
-        self.joints = joints
-        self.limits = limits
-        self.stale_after = 0.1
-        self.clock: Clock = clock or SystemClock()
-        self.reader = JointStateReader(joints)
+        super().__init__(joints, limits, clock)
         self.listener: Listener | None = None
         """Gets every message that comes in, in the reading thread."""
         self._link = link
@@ -79,8 +74,6 @@ class Ros2Arm:
         self._inertial, self._servo = inertial, holding_servo(inertial)
         self._order = list(in_order(joints, order))
         self._any_listener = any_listener
-        self._state: LimbState | None = None
-        self._noted = ""
         self._torques = self._holds = Guard(limits, HOLD_PERIOD)
         self._sent: FloatArray | None = None
         self._sent_at = float("-inf")
@@ -92,23 +85,9 @@ class Ros2Arm:
     def _on_state(self, message: JointState, received: float, participant: str) -> None:
         if self.listener is not None:
             self.listener(message, Receipt(self._link.states, participant, received, message.encode()))
-        state = self.reader.offer(message, received, participant)
-        if self.reader.second_source and not self._noted:
-            self._noted = f"two sources of the arm's joint states: {self.reader.second_source}"
-        self._noted = self._noted or self.reader.stepped
-        self._state = state or self._state
+        self._take(message, received, participant)
 
     # What the loop asks
-
-    @property
-    def state(self) -> LimbState | None:
-        """The last usable message's state; its numbers may be anything."""
-        return self._state
-
-    @property
-    def rejected(self) -> Counter[str]:
-        """Joint states that could not be used, by reason."""
-        return self.reader.rejected
 
     @property
     def dropped(self) -> int:
@@ -153,10 +132,6 @@ class Ros2Arm:
     def others(self) -> tuple[str, ...]:
         """Other participants that publish this arm's commands."""
         return self._link.commanders()
-
-    def forget_trouble(self) -> None:
-        """Forget what was noted."""
-        self._noted = ""
 
     def trouble(self) -> str:
         """What speaks against moving."""

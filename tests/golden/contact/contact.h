@@ -12,8 +12,8 @@ extern "C" {
 
 /* Every function:  int f(const double *const *in, double *const *out, double *work);
  *
- * in[k] and out[k] point to dense matrices, column by column, that do not overlap; work has f_work_size() doubles; a size
- * of so many steps that an int cannot count it is -1.
+ * in[k] and out[k] point to dense column-major matrices that do not overlap; work has f_work_size() doubles (-1: more than
+ * an int can hold).
  * The result is 0, or one of enum contact_status.
  * Nothing is allocated, nothing is kept between calls; calls with different work arrays may run at once.
  * Quaternions are w x y z. SI units. The world is the frame of the root link.
@@ -108,8 +108,7 @@ enum contact_parameter {
 };
 void contact_alpha_defaults(double *alpha);
 
-/* Frames of frame_pose and its like: enum contact_frame by name; axes and point that a motion is given in, as Pinocchio numbers
- * them. */
+/* Frames of frame_pose etc. by name, and references of motions, numbered as in Pinocchio. */
 enum contact_frame {
   CONTACT_FRAME_BLOCK = 0 /* block */
 };
@@ -650,15 +649,14 @@ int contact_contact_force(const double *const *in, double *const *out, double *w
 int contact_contact_force_work_size(void);
 
 /* Runs fn over rows: argument k of row r starts at in[k] + r * in_size[k] (0: shared by all rows), the same for out.
- * Returns the number of rows whose status was not 0, or -1 where fn cannot have so many arguments. */
+ * Returns the number of rows whose status was not 0, or -1 if no function has so many arguments. */
 long contact_map(contact_function fn, int n_in, const int *in_size, const double *const *in, int n_out,
                      const int *out_size, double *const *out, long rows, double *work);
 
 /* The instruction sets in use: "portable", whose results have the same bits with every compiler and processor, "x86-64-v3" (AVX2
- * and FMA), "x86-64-v4" (AVX-512F and VL beside them) or, on aarch64, "neon" (with FMA). It is the last of them that compiler and
- * processor have, or what the environment variable DIFFPBD_PATH names, read at the first call; a name that is not to be had means
- * "portable".
- * set_path chooses another for all threads; 1: it is not to be had here. */
+ * and FMA), "x86-64-v4" (AVX-512F and VL beside them) or, on aarch64, "neon" (with FMA). Chosen at the first call: the last one that
+ * compiler and processor support, or the environment variable DIFFPBD_PATH, "portable" if that is not available.
+ * set_path chooses another for all threads; 1: not available here. */
 const char *contact_path(void);
 int contact_set_path(const char *name);
 

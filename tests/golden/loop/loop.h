@@ -12,8 +12,8 @@ extern "C" {
 
 /* Every function:  int f(const double *const *in, double *const *out, double *work);
  *
- * in[k] and out[k] point to dense matrices, column by column, that do not overlap; work has f_work_size() doubles; a size
- * of so many steps that an int cannot count it is -1.
+ * in[k] and out[k] point to dense column-major matrices that do not overlap; work has f_work_size() doubles (-1: more than
+ * an int can hold).
  * The result is 0, or one of enum loop_status.
  * Nothing is allocated, nothing is kept between calls; calls with different work arrays may run at once.
  * Quaternions are w x y z. SI units. The world is the frame of the root link.
@@ -102,8 +102,7 @@ enum loop_parameter {
 };
 void loop_alpha_defaults(double *alpha);
 
-/* Frames of frame_pose and its like: enum loop_frame by name; axes and point that a motion is given in, as Pinocchio numbers
- * them. */
+/* Frames of frame_pose etc. by name, and references of motions, numbered as in Pinocchio. */
 enum loop_frame {
   LOOP_FRAME_COUPLER = 0, /* coupler */
   LOOP_FRAME_ROCKER = 1 /* rocker */
@@ -622,15 +621,14 @@ int loop_vjp_inverse_dynamics(const double *const *in, double *const *out, doubl
 int loop_vjp_inverse_dynamics_work_size(void);
 
 /* Runs fn over rows: argument k of row r starts at in[k] + r * in_size[k] (0: shared by all rows), the same for out.
- * Returns the number of rows whose status was not 0, or -1 where fn cannot have so many arguments. */
+ * Returns the number of rows whose status was not 0, or -1 if no function has so many arguments. */
 long loop_map(loop_function fn, int n_in, const int *in_size, const double *const *in, int n_out,
                      const int *out_size, double *const *out, long rows, double *work);
 
 /* The instruction sets in use: "portable", whose results have the same bits with every compiler and processor, "x86-64-v3" (AVX2
- * and FMA), "x86-64-v4" (AVX-512F and VL beside them) or, on aarch64, "neon" (with FMA). It is the last of them that compiler and
- * processor have, or what the environment variable DIFFPBD_PATH names, read at the first call; a name that is not to be had means
- * "portable".
- * set_path chooses another for all threads; 1: it is not to be had here. */
+ * and FMA), "x86-64-v4" (AVX-512F and VL beside them) or, on aarch64, "neon" (with FMA). Chosen at the first call: the last one that
+ * compiler and processor support, or the environment variable DIFFPBD_PATH, "portable" if that is not available.
+ * set_path chooses another for all threads; 1: not available here. */
 const char *loop_path(void);
 int loop_set_path(const char *name);
 

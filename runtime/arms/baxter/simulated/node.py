@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime.arms.baxter.simulated.robot import SimulatedBaxter
-from diffpbd.runtime.base.latency import Latency
+from diffpbd.runtime.base.latency import RealTime
 from diffpbd.runtime.records.messages import Header, JointState, Message, Receipt
 from diffpbd.runtime.ros1 import Node
 from diffpbd.runtime.ros1.messages import (
@@ -54,18 +54,14 @@ def quaternion(rotation: list[list[float]]) -> tuple[float, float, float, float]
     return x, y, z, w
 
 
-class SimulatedNode:
+class SimulatedNode(RealTime):
     """Publishes and obeys on the robot's topics; `run` until `stop` is set. Leave it with `close`."""
 
     def __init__(self, robot: SimulatedBaxter, *, master: str | None = None, rate: int = 100) -> None:
         """`rate` [Hz] of the arm's joint states until a client asks for another."""
+        super().__init__()
         self.robot = robot
         self.rate = rate
-        self.stop = threading.Event()
-        self.lateness = Latency()
-        """From the time that a period of the loop was due to its start."""
-        self.skipped = 0
-        """Periods that were made up for by a longer one."""
         self._lock = threading.Lock()
         self._sequence = 0
         joints = robot.plant.joints
@@ -104,15 +100,7 @@ class SimulatedNode:
     def run(self) -> None:
         """Simulate in real time and publish, until asked to stop."""
         due = {"joints": 0.0, "assembly": 0.0, "endpoint": 0.0, "gripper": 0.0}
-        start = clock.monotonic()
-        tick = 0
-        while not self.stop.is_set():
-            following = max(tick + 1, int((clock.monotonic() - start) / LOOP))
-            self.skipped += following - tick - 1
-            tick = following
-            clock.sleep(max(0.0, start + tick * LOOP - clock.monotonic()))
-            now = clock.monotonic()
-            self.lateness.add(now - start - tick * LOOP)
+        for now in self.ticks(LOOP):
             with self._lock:
                 self.robot.advance(now)
             for name, rate, publish in (

@@ -46,13 +46,10 @@ class Audit:
 class SimulatedBaxter:
     """One simulated arm with the robot around it. Times are those of one clock [s], monotonic."""
 
-    def __init__(
-        self, plant: Plant, now: float, *, disable_on_timeout: bool = False, compensation: float = 1.0
-    ) -> None:
-        """`disable_on_timeout`: as older software does; `compensation`: the share of gravity it adds."""
+    def __init__(self, plant: Plant, now: float, *, disable_on_timeout: bool = False) -> None:
+        """`disable_on_timeout`: as older software does."""
         self.plant = plant
         self.disable_on_timeout = disable_on_timeout
-        self.compensation_share = compensation
         self.enabled = False
         self.stopped = False
         self.error = False
@@ -173,7 +170,7 @@ class SimulatedBaxter:
                 return
             self._hold()
         own = self.compensating(now)
-        torque = self.compensation_share * plant.compensation(plant.q) if own else np.zeros(plant.n)
+        torque = plant.compensation(plant.q) if own else np.zeros(plant.n)
         if self.mode == TORQUE:
             torque = torque + self._target
         elif self.mode == VELOCITY:

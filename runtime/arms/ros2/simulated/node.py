@@ -8,24 +8,22 @@ import time as clock
 from diffpbd.runtime.arms.ros2.messages import DdsJointState, Float64MultiArray, joint_state, values_of
 from diffpbd.runtime.arms.ros2.node import DEPTH, Node, Sample
 from diffpbd.runtime.arms.ros2.simulated.arm import STEP, SimulatedArm
-from diffpbd.runtime.base.latency import Latency
+from diffpbd.runtime.base.latency import RealTime
 from diffpbd.runtime.base.priority import punctual
 
 __all__ = ["SimulatedNode"]
 
 
-class SimulatedNode:
+class SimulatedNode(RealTime):
     """Publishes states, obeys commands; `run` until `stop` is set. Leave it with `close`."""
 
     def __init__(
         self, arm: SimulatedArm, node: Node, states: str, commands: str, *, rate: int, order: tuple[int, ...]
     ) -> None:
         """`rate` [Hz] of the states; `order`: where the controller's joints are among the arm's."""
+        super().__init__()
         self.arm = arm
         self.rate = rate
-        self.stop = threading.Event()
-        self.lateness = Latency()
-        self.skipped = 0
         self._node = node
         self._order = list(order)
         self._lock = threading.Lock()
@@ -47,14 +45,8 @@ class SimulatedNode:
             self._loop()
 
     def _loop(self) -> None:
-        start, tick, due = clock.monotonic(), 0, 0.0
-        while not self.stop.is_set():
-            following = max(tick + 1, int((clock.monotonic() - start) / STEP))
-            self.skipped += following - tick - 1
-            tick = following
-            clock.sleep(max(0.0, start + tick * STEP - clock.monotonic()))
-            now = clock.monotonic()
-            self.lateness.add(now - start - tick * STEP)
+        due = 0.0
+        for now in self.ticks(STEP):
             with self._lock:
                 self.arm.advance(now)
             if now >= due:

@@ -3,7 +3,7 @@
  * change the description and run  
  */
 
-/* What constrained_step.c knows of the robot. */
+/* Sizes, tables and kernels for constrained_step.c. */
 #define N 3
 #define LINKS 3
 #define NA 40
@@ -1825,11 +1825,11 @@ static NOINLINE void apart_kernel(const double *restrict impulse, const double *
 static NOINLINE void touch_start_kernel(const double *restrict p, const double *restrict alpha, const double *restrict model, double *restrict gap, double *restrict J, double *restrict sign, double *restrict w) {
   (void)model;
   (void)w;
- double a0,a1,a2;
+ double a0,a1;
  a0=p[2];
+ a1=alpha[39];
+ a0=a0-a1;
  a1=alpha[35];
- a2=alpha[39];
- a1=a1+a2;
  a0=a0-a1;
  gap[0]=a0;
  a0=0.0;
@@ -1849,11 +1849,11 @@ static NOINLINE void touch_start_kernel(const double *restrict p, const double *
 static NOINLINE void touch_kernel(const double *restrict p, const double *restrict sign, const double *restrict alpha, const double *restrict model, double *restrict gap, double *restrict J, double *restrict w) {
   (void)model;
   (void)w;
- double a0,a1,a2;
+ double a0,a1;
  a0=p[2];
+ a1=alpha[39];
+ a0=a0-a1;
  a1=alpha[35];
- a2=alpha[39];
- a1=a1+a2;
  a0=a0-a1;
  gap[0]=a0;
  a0=0.0;

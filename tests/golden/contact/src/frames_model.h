@@ -3,7 +3,7 @@
  * change the description and run  
  */
 
-/* What frames.c knows of the robot. */
+/* Sizes, tables and kernels for frames.c. */
 #define N 3
 #define NP 3
 #define BASE 0

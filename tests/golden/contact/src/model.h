@@ -3,7 +3,7 @@
  * change the description and run  
  */
 
-/* What every source knows of the robot. A source's own sizes and kernels are in <source>_model.h. */
+/* Numbers of the robot for every source; sizes and kernels of one source are in <source>_model.h. */
 #ifndef MODEL_INCLUDED
 #define MODEL_INCLUDED
 
@@ -14,7 +14,7 @@
 #define JOINED_AS_THEY_ARE(a, b) a##b
 #define ROBOT(name) JOINED(contact_, name)
 
-/* Named numbers, with units and reasons in manifest.json under `constants`. */
+/* Constants; manifest.json has their units and reasons. */
 #define C_RIGHT_ANGLE 1e-11
 #define C_LARGE_ANGLE 100000.0
 #define C_POSE_TOLERANCE 1e-14
@@ -128,7 +128,7 @@
 #define C_CLOSE_GAIN 0.1
 #define C_CLOSE_TRIES 8
 
-/* Statuses of any robot; what they mean is in the header. */
+/* Statuses; the robot's header has their meaning. */
 #define STATUS_OK 0
 #define STATUS_POSE_NOT_FOUND 1
 #define STATUS_RATE_NOT_FOUND 2

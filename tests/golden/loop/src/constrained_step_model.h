@@ -3,7 +3,7 @@
  * change the description and run  
  */
 
-/* What constrained_step.c knows of the robot. */
+/* Sizes, tables and kernels for constrained_step.c. */
 #define N 3
 #define LINKS 3
 #define NA 34

@@ -1,13 +1,11 @@
-#ifdef SINGLE
-{{ single_series }}#else
-{% include "sine_series.h" %}
-#endif
 /* One text for a GPU (NVRTC, nvcc) and for the host (a C++20 compiler), where an entry is a function of one thread. V is double, or
  * float with SINGLE. With SHARED_ALPHA all threads have one alpha, without gaps. */
 #ifdef SINGLE
 typedef float V;
+#include "sine_series_single.h"
 #else
 typedef double V;
+#include "sine_series.h"
 #endif
 
 #ifdef __CUDACC__
@@ -32,7 +30,9 @@ INSIDE long long own_index() { return (long long)blockIdx.x * blockDim.x + threa
 #include <cmath>
 #include <cstddef>
 #include <cstring>
-using std::memcpy, std::memset, std::ptrdiff_t, std::size_t, std::rint{% for f in each %}, std::{{ f }}{% endfor %};
+using std::acos, std::asin, std::atan, std::atan2, std::cosh, std::exp, std::fabs, std::fmax, std::fmin, std::hypot, std::log, std::pow,
+    std::rint, std::sinh, std::sqrt, std::tan, std::tanh;
+using std::memcpy, std::memset, std::ptrdiff_t, std::size_t;
 #define INSIDE static inline
 #define LOCAL static
 #define OUTSIDE static
@@ -64,7 +64,7 @@ struct Arguments {
   long long count;
   long long steps;
   V *work;
-  Array in[{{ most_in }}], out[{{ most_out }}];
+  Array in[10], out[9];
 };
 
 /* Elements of one state: to write, to read, and of alpha. */
@@ -98,9 +98,22 @@ typedef Read Parameters;
 #define each_both(x, y) V((x) != V(0) && (y) != V(0))
 #define each_either(x, y) V((x) != V(0) || (y) != V(0))
 #define each_where(x, y) ((x) != V(0) ? (y) : V(0))
-{% for f in each %}
-#define each_{{ f }} {{ f }}
-{% endfor %}
+#define each_acos acos
+#define each_asin asin
+#define each_atan atan
+#define each_atan2 atan2
+#define each_cosh cosh
+#define each_exp exp
+#define each_fabs fabs
+#define each_fmax fmax
+#define each_fmin fmin
+#define each_hypot hypot
+#define each_log log
+#define each_pow pow
+#define each_sinh sinh
+#define each_sqrt sqrt
+#define each_tan tan
+#define each_tanh tanh
 
 /* Sine and cosine of an angle within LARGEST_ANGLE, as in the C sources. The caller sees to it that no angle is beyond. */
 INSIDE void each_sine_cosine(V x, V *sine, V *cosine) {

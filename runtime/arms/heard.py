@@ -1,0 +1,51 @@
+"""What arms share whose states come as `JointState` messages: the last usable one, and the first trouble."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from diffpbd.runtime.interface.limb_state import LimbState
+from diffpbd.runtime.loop.arm import Clock, SystemClock
+from diffpbd.runtime.model.limits import Limits
+from diffpbd.runtime.records.joint_states import JointStateReader
+from diffpbd.runtime.records.messages import JointState
+
+__all__ = ["Heard"]
+
+
+class Heard:
+    """`joints` and `limits` in the order of the generated robot."""
+
+    def __init__(self, joints: tuple[str, ...], limits: Limits, clock: Clock | None = None) -> None:
+        self.joints = joints
+        self.limits = limits
+        self.stale_after = 0.1
+        self.clock: Clock = clock or SystemClock()
+        self.reader = JointStateReader(joints)
+        self._state: LimbState | None = None
+        self._noted = ""
+
+    def _take(self, message: JointState, received: float, source: str) -> None:
+        """A message that came from `source` at `received` [s]."""
+        state = self.reader.offer(message, received, source)
+        if self.reader.second_source:
+            self._note(f"two sources of the arm's joint states: {self.reader.second_source}")
+        self._note(self.reader.stepped)
+        self._state = state or self._state
+
+    def _note(self, trouble: str) -> None:
+        self._noted = self._noted or trouble
+
+    @property
+    def state(self) -> LimbState | None:
+        """The last usable message's state; its numbers may be anything."""
+        return self._state
+
+    @property
+    def rejected(self) -> Counter[str]:
+        """Joint states that could not be used, by reason."""
+        return self.reader.rejected
+
+    def forget_trouble(self) -> None:
+        """Forget what was noted; call it right before arming."""
+        self._noted = ""
