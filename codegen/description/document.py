@@ -10,13 +10,8 @@ from typing import Final, TypeVar
 from diffpbd.codegen.description.numerals import XACRO, NumberError, read_limit, read_number, read_vector
 from diffpbd.codegen.description.report import Finding, listed, printable, quoted
 from diffpbd.codegen.description.rigid import Pose, rotated_inertia, rotation_from_rpy, symmetric
-<<<<<<< HEAD
-from diffpbd.codegen.description.robot import ZERO, Inertial, Vec3
-from diffpbd.codegen.description.source import DRAKE, Element
-=======
 from diffpbd.codegen.description.robot import ZERO, Inertial, Mechanics, Vec3
-from diffpbd.codegen.description.source import Element
->>>>>>> next
+from diffpbd.codegen.description.source import DRAKE, Element
 from diffpbd.codegen.description.unread import unread
 from diffpbd.codegen.description.urdf_attributes import URDF, WHY
 from diffpbd.runtime.base.joint_types import AT_ROOT, FIXED, JOINT_TYPES, MOVING, JointType, type_of

@@ -81,16 +81,9 @@ class Joint(Mechanics):
 
     `parent` is the index of the link that carries it, -1 for the base. `rotation` (3 x 3, R_parent_joint)
     and `translation` [m] (3, parent frame) place the joint frame at zero position in the frame of the parent
-<<<<<<< HEAD
-    link, or in the world frame for parent -1. `axis` is a unit vector (3) in the joint frame. `lower`,
-    `upper` [rad or m], `velocity` [rad/s or m/s] and `effort` [N·m or N] are None where unbounded. `damping`
-    [N·m·s/rad or N·s/m] and `friction` [N·m or N] are what the file's `dynamics` element says. A joint with
-    `mimic` has no freedom of its own. `rotor` [kg·m² or kg] turns with the joint; a spring of `stiffness` [N·m/rad or N/m]
-    is at rest at `rest` [rad or m]. A `part` is the later motion of the joint that it follows, whose numbers are both's.
-=======
     link, or in the world frame for parent -1. `axis` is a unit vector (3) in the joint frame. Bounds are
     None where there are none. A joint with `mimic` has no freedom of its own.
->>>>>>> next
+    A `part` is the later motion of the joint that it follows, whose numbers are both's.
     """
 
     name: str
@@ -100,13 +93,7 @@ class Joint(Mechanics):
     translation: Vec3
     axis: Vec3
     mimic: Mimic | None = None
-<<<<<<< HEAD
-    rotor: float = 0.0
-    stiffness: float = 0.0
-    rest: float = 0.0
     part: bool = False
-=======
->>>>>>> next
 
 
 class LoopType(Enum):
