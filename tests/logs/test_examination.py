@@ -312,9 +312,10 @@ def test_stretch_is_of_columns_that_are_there() -> None:
     assert np.array_equal(mended(r, Mending(stretch={"ddq": 1.1})).q, r.q)
 
 
+@pytest.mark.thorough
 def test_a_wrist_that_hardly_moves_stands_in_for_no_other(shared: Path) -> None:
     # what baxter_bare lacks (the hand) leaves 23 % of the torques unexplained; w2's, at rest, are none of w0's to explain
-    robot = loaded("baxter_bare")
+    robot = load(generated("baxter_bare", functions=("inverse_dynamics",)))
     path = shared / "data" / "baxter_left_100hz" / "train_sin_XYZ_10s_T2_Tz_5T_r5.csv.gz"
     log = read_recording(path, robot.joints, Reading(rate=99.0099))
     parts = filter_parts("run", log, Processing())
