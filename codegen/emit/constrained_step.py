@@ -1,4 +1,4 @@
-"""Emission of the joint-space step with closed loops and limits, and of what is asked about loops at an instant."""
+"""Emission of the joint-space step with closed loops and limits, and of functions of an instant with loops."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_lo
 SOURCES = (
     "constrained_step.c", "step_functions.h", "turned_torque.h", "products.h", "lines.h", "dense.h", "free_stages.h", "cones.h",
     "cone_systems.h", "cone_levels.h", "joint_limits.h", "contacts.h", "contact_slopes.h", "discs.h", "rebounds.h",
-    "certificate.h", "slopes.h", "contact_force.h", "loops_closed.h", "loop_rows.h", "close_loops.h", "work_sizes.h",
+    "certificate.h", "slopes.h", "contact_force.h", "loops_closed.h", "loop_rows.h", "close_loops.h", "convergence.h",
+    "trajectory.h", "work_sizes.h",
 )  # fmt: skip
 """Plain C of the step: the first file includes what a robot needs of the others."""
 

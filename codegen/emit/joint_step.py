@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import Final
 
 from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts, zero
 from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
@@ -14,6 +15,9 @@ from diffpbd.codegen.emit.work import doubles
 from diffpbd.codegen.functions import DOCS
 from diffpbd.codegen.joint_space import tree_jacobian
 from diffpbd.runtime.folder.manifest import Parameter
+
+SHARED: Final = ("convergence.h", "trajectory.h", "work_sizes.h")
+"""Plain C of every step in joint space."""
 
 
 def add_joint_step(
@@ -88,7 +92,7 @@ def add_joint_step(
     emission.dispatched += dispatched
     emission.copy("joint_step.c")
     along_tree = ("tree_jacobian.h", *(("tree_parameters.h",) if kernels.slopes else ()))
-    for name in ("step_functions.h", *(along_tree if deep else ("rollout.h", "adjoint.h", "lanes.h"))):
+    for name in ("step_functions.h", *SHARED, *(along_tree if deep else ("rollout.h", "adjoint.h", "lanes.h"))):
         emission.copy(name)
     if kernels.sixth:
         emission.copy("orders.h")
