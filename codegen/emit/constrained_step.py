@@ -1,4 +1,4 @@
-"""Emission of the joint-space step with closed loops and limits, and of what is asked about loops at an instant."""
+"""Emission of the joint-space step with closed loops and limits, and of functions of an instant with loops."""
 
 from __future__ import annotations
 

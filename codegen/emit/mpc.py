@@ -34,9 +34,9 @@ SOURCES: Final = (
 """Plain C of the solver."""
 
 MOST_NEAR: Final = 24
-"""Distances that a stage has as inequalities: the least of all."""
+"""Largest number of distance inequalities of a stage: the least distances."""
 MOST_ACTIVE: Final = 64
-"""Inequalities of a program that may act at once where it is solved without a barrier."""
+"""Size of the working set of the active-set method."""
 
 
 def add_mpc(emission: Emission, model: Model, shaped: Clearance | None = None) -> None:

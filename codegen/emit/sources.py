@@ -21,7 +21,7 @@ from diffpbd.runtime.folder.manifest import ABI_VERSION, Argument, Function, Par
 
 @dataclass(frozen=True)
 class Banner:
-    """What the head of every emitted file says."""
+    """Head of every emitted file."""
 
     text: str
     version: str

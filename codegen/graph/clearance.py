@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import casadi as ca
 
-from diffpbd.codegen.description.robot import Robot, Shape
+from diffpbd.codegen.description.robot import Shape
 from diffpbd.codegen.functions import DOCS
 from diffpbd.codegen.graph.derivatives import Spec
 from diffpbd.codegen.graph.distances import AXES, BOX, CAPSULE, ORDER, PLANE, SPHERE, Apart, Placed, apart, facing, held
@@ -76,7 +76,7 @@ class Clearance:
         self.frames = self._frames()
         self.shapes = [self._placed(shape) for shape in self.robot.shapes]
         self.given = {kind: ca.SX.sym(kind, OBSTACLES[kind], count) for kind, count in counts.items()}
-        moving = [k for k, shape in enumerate(self.robot.shapes) if moves(self.robot, shape)]
+        moving = [k for k, shape in enumerate(self.robot.shapes) if shape.link >= 0]
         self.rows = [Row(a, b) for a, b in pairs]
         self.rows += [Row(k, m, kind) for kind, count in counts.items() for m in range(count) for k in moving]
         if len(self.rows) > MOST:
@@ -179,11 +179,6 @@ class Clearance:
         return ca.horzcat(*ones), ca.horzcat(*others)
 
 
-def moves(robot: Robot, shape: Shape) -> bool:
-    """Whether a shape is on a link that moves."""
-    return shape.link >= 0
-
-
 def specs(clearance: Clearance) -> Iterator[Spec]:
     """`clearance`, its points, and its derivatives."""
     if not clearance.rows:
@@ -211,13 +206,11 @@ def _reverse(clearance: Clearance, inputs: Sequence[tuple[str, Any]], J: Any) ->
     symbols, values = [], []
     for k, row in enumerate(clearance.rows):
         one, other = clearance.pair(row)
-        turned = ORDER.index(one.kind) > ORDER.index(other.kind)
-        first, second = (other, one) if turned else (one, other)
-        moved, slopes = held(first, second, clearance.smoothing)
+        moved, slopes = held(one, other, clearance.smoothing)
         own = ca.SX.sym("slopes", slopes.numel())
         symbols.append(own)
         values.append(slopes)
-        total += seed[k] * (ca.dot(own, moved) - first.radius - second.radius)
+        total += seed[k] * (ca.dot(own, moved) - one.radius - other.radius)
     bars = {"p_bar": ca.mtimes(J.T, seed)}
     bars |= {f"{name}_bar": ca.gradient(total, variable) for name, variable in inputs[1:]}
     found = ca.substitute(list(bars.values()), [ca.vertcat(*symbols)], [ca.vertcat(*values)])

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from diffpbd.codegen.description.report import listed, quoted
 from diffpbd.codegen.description.rigid import norm
 from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.graph.clearance import Clearance, moves
+from diffpbd.codegen.graph.clearance import Clearance
 from diffpbd.codegen.graph.floating import PLACE
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.runtime.base.errors import InputError, arg
@@ -100,7 +100,7 @@ def _candidates(robot: Robot) -> list[Indices]:
                 continue
             if frozenset((one.part, other.part)) in disabled or _connected(robot, one.link, other.link):
                 continue
-            found.append((a, b) if moves(robot, one) else (b, a))
+            found.append((a, b) if one.link >= 0 else (b, a))
     return found
 
 

@@ -67,21 +67,23 @@ class Apart:
     moment: Any
 
 
+def ordered(one: Placed, other: Placed) -> tuple[Placed, Placed, bool]:
+    """Two shapes in the order of `ORDER`, and whether that turns them round."""
+    turned = ORDER.index(one.kind) > ORDER.index(other.kind)
+    return (other, one, True) if turned else (one, other, False)
+
+
 def apart(one: Placed, other: Placed, smoothing: Any) -> Apart:
     """Two shapes, in either order; two planes are none."""
-    if ORDER.index(one.kind) > ORDER.index(other.kind):
-        found = apart(other, one, smoothing)
-        return Apart(found.distance, -found.normal, -found.moment)
-    given = (one.centre - other.centre, one.axes, one.halves, other.axes, other.halves)
-    d, n, torque, _ = cores(one.kind, other.kind)(*given, smoothing)
-    return Apart(d - one.radius - other.radius, n, ca.cross(one.centre, n) + torque)
+    first, second, turned = ordered(one, other)
+    given = (first.centre - second.centre, first.axes, first.halves, second.axes, second.halves)
+    d, n, torque, _ = cores(first.kind, second.kind)(*given, smoothing)
+    found = Apart(d - first.radius - second.radius, n, ca.cross(first.centre, n) + torque)
+    return Apart(found.distance, -found.normal, -found.moment) if turned else found
 
 
-def facing(one: Placed, at: Apart, off: Any = 0) -> Any:
-    """The nearest point on the surface of the first shape: on the line along n that M says, its furthest against n; or one that
-    is `off` it against n."""
-    if one.kind == SPHERE:
-        return one.centre - (one.radius + off) * at.normal
+def facing(one: Placed, at: Apart) -> Any:
+    """The nearest point on the surface of the first shape: on the line along n that M says, its furthest against n."""
     size = ca.dot(at.normal, at.normal) + POINT**2
     reach = one.radius * ca.sqrt(size)
     for k in range(AXES[one.kind]):
@@ -89,14 +91,15 @@ def facing(one: Placed, at: Apart, off: Any = 0) -> Any:
     height = (ca.dot(one.centre, at.normal) - reach) / size
     if one.kind == PLANE:
         height = ca.dot(one.centre, at.normal) / size
-    return ca.cross(at.normal, at.moment) / size + (height - off) * at.normal
+    return ca.cross(at.normal, at.moment) / size + height * at.normal
 
 
 def held(one: Placed, other: Placed, smoothing: Any) -> tuple[Any, Any]:
     """What a distance of the cores is a function of, c − c', axes and halves of both in one column, and its derivatives by
-    these; of two shapes in the order of `ORDER`."""
-    given = (one.centre - other.centre, one.axes, one.halves, other.axes, other.halves)
-    return ca.vertcat(*map(ca.vec, given)), cores(one.kind, other.kind)(*given, smoothing)[3]
+    these."""
+    first, second, _ = ordered(one, other)
+    given = (first.centre - second.centre, first.axes, first.halves, second.axes, second.halves)
+    return ca.vertcat(*map(ca.vec, given)), cores(first.kind, second.kind)(*given, smoothing)[3]
 
 
 @cache

@@ -38,11 +38,11 @@ POSES, EASE = 200, 0.3
 @dataclass(frozen=True, kw_only=True)
 class _Words(Rubbing, Topics):
     gravity: str = option(
-        "Who holds the arm: itself, beside what it is told, or whoever commands it.", choices=("robot", "model")
+        "Who compensates gravity: the arm itself, in addition to commands, or its commands.", choices=("robot", "model")
     )
-    domain: int | None = option("Of DDS (default: ROS_DOMAIN_ID, or 0).", None, span=(0, LAST_DOMAIN))
+    domain: int | None = option("DDS domain (default: ROS_DOMAIN_ID, or 0).", None, span=(0, LAST_DOMAIN))
     local: bool = option("On this machine alone, without multicast.", False)
-    rate: int = option("Joint states a second.", 500, span=(1, 1000))
+    rate: int = option("Rate of joint states [Hz].", 500, span=(1, 1000))
     params: str | None = option("Values of alpha by name, such as params.json of identify.", None, metavar="FILE")
     timeout: float | None = option(
         "Hold the arm if no command came for this long (default: the last command stays in effect).", None, span=(0.0, 10.0),

@@ -35,8 +35,8 @@ NEUTRAL = {"s1": -0.55, "e1": 0.75, "w1": 1.26}
 @dataclass(frozen=True, kw_only=True)
 class _Words(Simulated):
     master: str | None = option("An existing ROS master; by default one is started here.", None, metavar="URI")
-    port: int = option("Of the master started here (default: a free one).", 0, kind=PORT)
-    rate: int = option("Joint states a second.", 100, span=(1, 1000))
+    port: int = option("Port of the master started here (default: a free one).", 0, kind=PORT)
+    rate: int = option("Rate of joint states [Hz].", 100, span=(1, 1000))
     enabled: bool = option("Start with the motors enabled.", False)
     disable_on_timeout: bool = option("Behave like older robot software: switch off instead of holding.", False)
 

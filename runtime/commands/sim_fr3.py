@@ -27,7 +27,7 @@ JOINTS = tuple(f"fr3_joint{k}" for k in range(1, 8))
 @dataclass(frozen=True, kw_only=True)
 class _Words(Rubbing):
     host: str | None = option(
-        "Of this machine, to answer at (default: the first free one of 127.0.0.1, …).", None, metavar="ADDRESS"
+        "Address to listen at (default: the first free one of 127.0.0.1, …).", None, metavar="ADDRESS"
     )
     payload: float | None = option(
         "Mass in the hand, unknown to the robot.", None, span=(0.0, 20.0), open=True, unit="kg", metavar="KG"

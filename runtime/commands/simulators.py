@@ -26,7 +26,7 @@ class Simulated:
     """Of any simulated arm."""
 
     pose: str | None = option("Start pose [rad]: a list or an object of joint names; others 0.", None, metavar="JSON")
-    duration: float | None = option("End by itself (default: at Ctrl-C).", None, metavar="S", kind=DURATION)
+    duration: float | None = option("Duration (default: until Ctrl-C).", None, metavar="S", kind=DURATION)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,16 +19,16 @@ __all__ = [
     "identification", "predicted",
 ]  # fmt: skip
 
-COMBINATION = "determined only in combination"  # how such a reason begins
-SENSORS = "sensor."  # how parameters begin that are no part of alpha
+COMBINATION = "determined only in combination"  # prefix of such a reason
+SENSORS = "sensor."  # prefix of parameters outside of alpha
 
 
 @dataclass(frozen=True)
 class Estimate:
     """A parameter's value and standard deviation in its unit.
 
-    `std` is None where the value was given or is not determined, and where the model was `rejected`, which says why; there
-    `formal` is what it would be if the model were right. `bound` says which bound the value is on.
+    `std` is None where the value was given or is not determined, and if the model was `rejected` (the reason); then
+    `formal` is the value for a right model. `bound` says which bound the value is on.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Lost:
-    """A parameter that the recordings do not determine, and why; it keeps its start as far as nothing else decides."""
+    """A parameter that the recordings do not determine, and why; it keeps its start value unless a prior decides."""
 
     name: str
     reason: str
@@ -172,7 +172,7 @@ class Identification(Outcome):
     processing: Processing
     essential: Essential | None = None
     presliding: Mapping[str, float] = field(default_factory=dict)
-    """[rad or m] By joint whose friction has memory in this fit: the way over which it turns."""
+    """[rad or m] Presliding displacement of the joints whose friction has memory in this fit."""
     left_out: dict[str, float] | None = None
     """[N·m or N] By joint: mean RMSE on each recording with the parameters of all others, where that was asked for."""
     torques: tuple[Torques, ...] = ()
@@ -182,11 +182,11 @@ class Identification(Outcome):
     compared: str = "torque"
     """What `train` and `validate` are errors of, in the units of `efforts`: torque, or position [m or rad]."""
     generate: str | None = None
-    """The command that makes the robot that takes the parameters, where the one at hand does not."""
+    """The command that generates a robot with these parameters, if the present one lacks some."""
 
     @property
     def judged(self) -> tuple[str, ...]:
-        """Joints whose torques are told: those with a motor, and those that stand in for one."""
+        """Joints with identifiable torques: those with a motor, and those that replace missing ones."""
         silent = self.passive
         return tuple(j for j in self.joints if j not in silent or self.train.rmse[j] > 0.0)
 
@@ -230,7 +230,7 @@ class Solved(Outcome):
     deviations: Mapping[str, float]
     bounds: Mapping[str, str]
     withheld: Mapping[str, str] = field(default_factory=dict)
-    """By name of a parameter why its deviation is not told."""
+    """Reasons for withheld deviations, by name of the parameter."""
 
 
 def identification(

@@ -1,4 +1,4 @@
-"""Where a recording is unlike its rest: a torque's zero that drifts or steps in it, or a span in which something else acted.
+"""Finds inhomogeneous recordings: a torque offset that drifts or steps, or a span in which something else acted.
 
 A recording is fitted once more by itself, with the columns of what was fitted, and with a drift, with a step at each of some
 places, or without each of some spans.

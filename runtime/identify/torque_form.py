@@ -1,4 +1,4 @@
-"""The torque form: least squares of measured minus predicted torque, solved once more for what was asked besides."""
+"""The torque form: least squares of measured minus predicted torque, with the further solves that settings request."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from diffpbd.runtime.logs.processing import Samples
 __all__ = ["fit_torques"]
 
 FEW = 0.15
-"""[1] Window of the long-run variance, as part of all that was recorded, from which deviations are said to be uncertain."""
+"""[1] Window of the long-run variance over the recorded time above which deviations are reported as uncertain."""
 REPEATS, ENOUGH = (2, 8), 20000
 """[1] How often noise is added to the motions to see what it moves, at least and at most; samples in all that are enough."""
 
