@@ -267,6 +267,7 @@ def test_torques_of_a_motion(case: Case) -> None:
     torques_come_back(case)
 
 
+@pytest.mark.thorough("deep tree")
 @pytest.mark.parametrize("case", [k for k in CASES if not k.startswith(("closed", *ACTING, "memory"))], indirect=True)
 def test_rollouts(case: Case) -> None:
     """With friction, and in momentum form without it; where something acts, in `test_scenes`."""

@@ -83,6 +83,7 @@ class Joint(Mechanics):
     and `translation` [m] (3, parent frame) place the joint frame at zero position in the frame of the parent
     link, or in the world frame for parent -1. `axis` is a unit vector (3) in the joint frame. Bounds are
     None where there are none. A joint with `mimic` has no freedom of its own.
+    A `part` is the later motion of the joint that it follows, whose numbers are both's.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Joint(Mechanics):
     translation: Vec3
     axis: Vec3
     mimic: Mimic | None = None
+    part: bool = False
 
 
 class LoopType(Enum):

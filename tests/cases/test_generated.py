@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from support.programs import Programs
-from support.robots import alpha_of, call, graphs, model
+from support.robots import alpha_of, call, generated, graphs, model
 
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.generate import generate
@@ -217,11 +217,9 @@ def rest3(cases: Path, tmp_path_factory: pytest.TempPathFactory) -> Robot:
     """P33's arm with every inertial parameter symbolic."""
     folder = tmp_path_factory.mktemp("rest3")
     (folder / "rest3.urdf").write_bytes((cases / "P33-derivatives-at-rest" / "rest3.urdf").read_bytes())
-    (folder / "rest3.toml").write_text(
-        'name = "rest3"\nurdf = "rest3.urdf"\nsymbolic = ["mass", "com", "inertia"]\n'
-        'functions = ["jac_forward_dynamics", "jac_alpha_joint_step", "vjp_step"]\n'
-    )
-    return load(generate(str(folder / "rest3.toml"), out=folder / "out" / "rest3").folder)
+    (folder / "rest3.toml").write_text('name = "rest3"\nurdf = "rest3.urdf"\nsymbolic = ["mass", "com", "inertia"]\n')
+    functions = ("jac_forward_dynamics", "jac_alpha_joint_step", "vjp_step")
+    return load(generated(str(folder / "rest3.toml"), functions=functions))
 
 
 def test_derivatives_at_rest(cases: Path, rest3: Robot) -> None:
@@ -258,8 +256,8 @@ def test_reverse_of_the_maximal_step_at_rest(cases: Path, rest3: Robot) -> None:
 def scara(cases: Path, tmp_path_factory: pytest.TempPathFactory) -> Robot:
     folder = tmp_path_factory.mktemp("scara")
     (folder / "scara.urdf").write_bytes((cases / "P37-structural-zeros" / "scara.urdf").read_bytes())
-    (folder / "scara.toml").write_text('name = "scara"\nurdf = "scara.urdf"\nfunctions = ["gravity"]\n')
-    return load(generate(str(folder / "scara.toml"), out=folder / "out" / "scara").folder)
+    (folder / "scara.toml").write_text('name = "scara"\nurdf = "scara.urdf"\n')
+    return load(generated(str(folder / "scara.toml"), functions=("gravity",)))
 
 
 @pytest.mark.parametrize(
