@@ -77,9 +77,10 @@ typedef struct { /* matrices by columns */
   double force[!SIDED ? 2 * N : 1]; /* generalised forces at both ends */
 } Work;
 
-enum { WORK_SIZE = sizeof(Work) / sizeof(double), NP = N, LANES_ROLLOUT = 0 };
+enum { WORK_SIZE = sizeof(Work) / sizeof(double), NP = N };
 /* For step_functions.h. */
 #define TOGETHER 0
+#define LANES_ROLLOUT 0
 #define BY_ROWS SIDED
 #define PARAMETER_JACOBIAN STEP(jac_alpha_joint_step)
 
@@ -164,6 +165,7 @@ static int border(const double *A, const double *back, double *x, double *rhs, W
 #if SIDED
 #include "cones.h"
 #else
+#include "convergence.h"
 #include "free_stages.h"
 #endif
 
@@ -290,6 +292,8 @@ void STEP(note)(int k, const double *h, double *const *out, const double *w) { n
 #endif
 
 #endif
+#include "trajectory.h"
+
 static int roll(int steps, const double *const *in, double *P, double *PD, double *const *noted, Work *w) {
   double *off = w->off;
   int k;
@@ -302,10 +306,7 @@ static int roll(int steps, const double *const *in, double *P, double *PD, doubl
     const int status = advance_from(P + at, PD + at, in[2] + at, 0, in[3], in[4], k == 0 ? 0 : off, P + at + N, PD + at + N,
                                     w);
     if (status != 0) {
-      for (k++; k < steps; k++) { /* the rest holds the last good state */
-        memcpy(P + (ptrdiff_t)(k + 1) * N, P + at, N * sizeof(double));
-        memcpy(PD + (ptrdiff_t)(k + 1) * N, PD + at, N * sizeof(double));
-      }
+      hold_from(k, steps, P, PD);
       return status;
     }
 #if SIDED
@@ -389,5 +390,5 @@ HIDDEN int STEP(node_torque)(const double *const *in, double *const *out, double
 
 #if !defined(FOR_V3) && !FLOATING
 #include "work_sizes.h"
-SIZED(jac_kicked_step)
+SIZED(jac_kicked_step, 0)
 #endif

@@ -181,18 +181,17 @@ int ROBOT(vjp_joint_step)(const double *const *in, double *const *out, double *w
   return pull_back(in[3], w->seed_p, w->seed_pd, out[0], out[1], out[2], out[4], out[3], w);
 }
 
+#include "trajectory.h"
+
 static int roll(int steps, const double *const *in, double *P, double *PD, double *const *noted, Work *w) {
   int k;
   memcpy(P, in[0], NP * sizeof(double));
   memcpy(PD, in[1], N * sizeof(double));
-  for (k = 0; k < steps; k++, P += NP, PD += N) {
-    const int status = advance(k > 0, P, PD, in[2] + (ptrdiff_t)k * N, in[3], in[4], P + NP, PD + N, w);
+  for (k = 0; k < steps; k++) {
+    double *p = P + (ptrdiff_t)k * NP, *pd = PD + (ptrdiff_t)k * N;
+    const int status = advance(k > 0, p, pd, in[2] + (ptrdiff_t)k * N, in[3], in[4], p + NP, pd + N, w);
     if (status != 0) {
-      for (k++; k < steps; k++) { /* the rest holds the last good state */
-        P += NP, PD += N;
-        memcpy(P + NP, P, NP * sizeof(double));
-        memcpy(PD + N, PD, N * sizeof(double));
-      }
+      hold_from(k, steps, P, PD);
       return status;
     }
 #if SIDED

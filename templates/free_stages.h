@@ -54,15 +54,15 @@ static int solve_pose(const double *p, const double *u, const double *h, const d
       fresh = size <= C_NEAR_POSE; /* farther off, two Newton iterations save a chord */
       continue;
     }
-    rate = size == 0.0 ? 0.0 : size / last;
+    rate = contraction(size, last);
     last = size;
     if (!ending && !fresh && size * rate * rate <= C_LAST_CORRECTION) { /* quadratic: the end is next */
       ending = fresh = 1;
       continue;
     }
     fresh = rate <= C_SLOW;
-    settled = rate < 1.0 && size * rate <= C_POSE_TOLERANCE * (1.0 - rate);
-    stalled = !fresh && size <= C_STALL * (1.0 + largest(p_next, N)); /* rounding is all that is left */
+    settled = within_tolerance(size, rate);
+    stalled = !fresh && as_small_as_rounding(size, largest(p_next, N));
     if (ending && (stalled || (settled && size <= C_LAST_CORRECTION))) {
       const double inverse = 1.0 / h[0];
       for (k = 0; k < N; k++) {
@@ -73,7 +73,7 @@ static int solve_pose(const double *p, const double *u, const double *h, const d
 #endif
       return 0;
     }
-    ending = stalled || (fresh && size * rate <= C_LAST_CORRECTION && size * rate * rate <= C_POSE_TOLERANCE);
+    ending = stalled || (fresh && last_is_next(size, rate));
   }
   return ROWS && !(size <= C_FAR_GUESS) ? 13 : 1;
 }
@@ -110,11 +110,11 @@ static int solve_rate(const double *h, const double *alpha, double *rate, Work *
       for (j = 0; j < N; j++) trial[j] = rate[j] + t * direction[j];
       velocity_gradient_kernel(mass, momentum, h, trial, alpha, model, gradient, w->kernel);
       for (j = 0, slope = 0.0; j < N; j++) slope += (gradient[j] - pull[j]) * direction[j];
-      if (size * t <= C_RATE_TOLERANCE || slope <= C_CURVATURE * -start) break;
+      if (far_enough(size * t, slope, start)) break;
       t *= C_SHRINK;
     }
     memcpy(rate, trial, N * sizeof(double));
-    if (size * t <= C_RATE_TOLERANCE * (1.0 + largest(rate, N))) {
+    if (rate_is_found(size * t, largest(rate, N))) {
       for (j = 0; j < ROWS; j++) H[j] *= h[0];
       return 0;
     }

@@ -12,6 +12,7 @@
 /* For step_functions.h: derivatives of a deep tree come step by step, and those by alpha row by row; of others together. */
 #define STEP ON_PATH
 #define TOGETHER !DEEP
+#define STEP_SIZE(name) ROBOT(JOINED_AS_THEY_ARE(name, _work_size))
 #ifndef FOR_V3
 #define BY_ROWS (DEEP && !SLOPES) /* where a joint's place is a parameter too */
 #define PARAMETER_JACOBIAN ROBOT(jac_alpha_joint_step)
@@ -38,7 +39,7 @@ typedef struct {
   double kernel[KERNEL_WORK + 1];
 } Work;
 
-enum { WORK_SIZE = sizeof(Work) / sizeof(double) };
+enum { WORK_SIZE = sizeof(Work) / sizeof(double), NP = N };
 
 #if DEEP
 #include "tree_jacobian.h"
@@ -60,6 +61,9 @@ static double largest(const double *x) {
   }
   return result;
 }
+
+#include "convergence.h"
+#include "trajectory.h"
 
 static double inner(const double *x, const double *y) {
   double result = 0.0;
@@ -100,11 +104,11 @@ static int solve_pose(const double *p, const double *u, const double *h, const d
     size = largest(correction);
     if (!(size <= C_FAR_POSE)) return 1;
     memcpy(p_next, iterate, N * sizeof(double));
-    rate = size == 0.0 ? 0.0 : size / last;
+    rate = contraction(size, last);
     last = size;
     fresh = rate <= C_SLOW;
-    settled = rate < 1.0 && size * rate <= C_POSE_TOLERANCE * (1.0 - rate);
-    stalled = !fresh && size <= C_STALL * (1.0 + largest(p_next)); /* rounding is all that is left */
+    settled = within_tolerance(size, rate);
+    stalled = !fresh && as_small_as_rounding(size, largest(p_next));
 #if DEEP
     if (settled || stalled) {
       end_kernel(p_next, p, u, h, record, alpha, model, w->momentum, w->mass, w->kernel);
@@ -112,7 +116,7 @@ static int solve_pose(const double *p, const double *u, const double *h, const d
     }
 #else
     if (ending && (stalled || (settled && size <= C_LAST_CORRECTION))) return 0;
-    ending = stalled || (fresh && size * rate <= C_LAST_CORRECTION && size * rate * rate <= C_POSE_TOLERANCE);
+    ending = stalled || (fresh && last_is_next(size, rate));
 #endif
   }
   return 1;
@@ -142,11 +146,11 @@ static int solve_rate(const double *begun, const double *h, const double *alpha,
       for (j = 0; j < N; j++) trial[j] = rate[j] + t * direction[j];
       velocity_gradient_kernel(mass, momentum, h, trial, begun, alpha, model, gradient, w->kernel);
       slope = inner(gradient, direction);
-      if (size * t <= C_RATE_TOLERANCE || slope <= C_CURVATURE * -start) break;
+      if (far_enough(size * t, slope, start)) break;
       t *= C_SHRINK;
     }
     memcpy(rate, trial, N * sizeof(double));
-    if (size * t <= C_RATE_TOLERANCE * (1.0 + largest(rate))) return 0;
+    if (rate_is_found(size * t, largest(rate))) return 0;
   }
   return 2;
 }
@@ -330,13 +334,7 @@ HIDDEN int ON_PATH(rollout)(int steps, const double *const *in, double *const *o
 #if !DEEP
   }
 #endif
-  if (status != 0) {
-    const ptrdiff_t at = (ptrdiff_t)k * N;
-    for (; k < steps; k++) { /* the rest holds the last good state */
-      memcpy(P + (ptrdiff_t)(k + 1) * N, P + at, N * sizeof(double));
-      memcpy(PD + (ptrdiff_t)(k + 1) * N, PD + at, N * sizeof(double));
-    }
-  }
+  if (status != 0) hold_from(k, steps, P, PD);
   return status;
 }
 
@@ -372,26 +370,6 @@ HIDDEN int ON_PATH(jac_alpha_joint_step)(const double *const *in, double *const 
 #endif
 
 #ifndef FOR_V3
-int ROBOT(joint_step_work_size)(void) { return WORK_SIZE + LANES_JOINT_STEP; }
-int ROBOT(jac_joint_step_work_size)(void) { return WORK_SIZE + LANES_JAC_JOINT_STEP; }
-int ROBOT(jac_kicked_step_work_size)(void) { return WORK_SIZE; }
-#if ALPHA_JACOBIAN
-int ROBOT(jac_alpha_joint_step_work_size)(void) { return WORK_SIZE; }
-#endif
-int ROBOT(vjp_joint_step_work_size)(void) { return WORK_SIZE + LANES_VJP_JOINT_STEP; }
-int ROBOT(node_torque_work_size)(void) { return WORK_SIZE; }
-int ROBOT(rollout_work_size)(int steps) {
-  (void)steps;
-  return WORK_SIZE + LANES_ROLLOUT;
-}
-int ROBOT(vjp_trajectory_work_size)(int steps) {
-  (void)steps;
-  return WORK_SIZE + LANES_ROLLOUT;
-}
-int ROBOT(vjp_rollout_work_size)(int steps) {
-  const int head = WORK_SIZE + LANES_ROLLOUT + 2 * N, each = 2 * N;
-  if (steps < 0) steps = 0;
-  if (steps > (INT_MAX - head) / each) return -1; /* more than an int counts */
-  return head + steps * each;
-}
+#include "work_sizes.h"
+SIZED(jac_kicked_step, 0)
 #endif

@@ -276,27 +276,3 @@ HIDDEN int ON_PATH(sixth_order_rollout)(int steps, ARGUMENTS) { return composed_
 HIDDEN int ON_PATH(vjp_fourth_order_rollout)(int steps, ARGUMENTS) { return composed_rollout_back(&fourth_order, steps, in, out, work); }
 HIDDEN int ON_PATH(vjp_sixth_order_rollout)(int steps, ARGUMENTS) { return composed_rollout_back(&sixth_order, steps, in, out, work); }
 #undef ARGUMENTS
-
-#ifndef FOR_V3
-#define SIZED(name) int ROBOT(JOINED(name, _work_size))(void) { return WORK_SIZE + LANES_SIXTH_ORDER_STEP; }
-#define SIZED_BY_STEPS(name) int ROBOT(JOINED(name, _work_size))(int steps) { return (void)steps, WORK_SIZE + LANES_SIXTH_ORDER_STEP; }
-SIZED(fourth_order_step)
-SIZED(sixth_order_step)
-SIZED(jac_fourth_order_step)
-SIZED(jac_sixth_order_step)
-SIZED(vjp_fourth_order_step)
-SIZED(vjp_sixth_order_step)
-SIZED_BY_STEPS(fourth_order_rollout)
-SIZED_BY_STEPS(sixth_order_rollout)
-#undef SIZED
-#undef SIZED_BY_STEPS
-
-static int size_back(int steps) {
-  const int head = WORK_SIZE + LANES_SIXTH_ORDER_STEP + 4 * N, each = 2 * N * NODES;
-  if (steps < 0) steps = 0;
-  if (steps > (INT_MAX - head) / each) return -1; /* overflow of int */
-  return head + steps * each;
-}
-int ROBOT(vjp_fourth_order_rollout_work_size)(int steps) { return size_back(steps); }
-int ROBOT(vjp_sixth_order_rollout_work_size)(int steps) { return size_back(steps); }
-#endif

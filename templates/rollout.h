@@ -32,10 +32,10 @@ static int pass(const double *p, const double *u, const double *u_next, const do
     }
     size = largest(correction);
     if (!(size <= C_FAR_POSE)) return 1;
-    rate = size == 0.0 ? 0.0 : size / last;
+    rate = contraction(size, last);
     last = size;
     fresh = rate <= C_SLOW;
-    if (ending && (size <= C_ONWARD_CORRECTION || (!fresh && size <= C_STALL * (1.0 + largest(p_next))))) {
+    if (ending && (size <= C_ONWARD_CORRECTION || (!fresh && as_small_as_rounding(size, largest(p_next))))) {
       memcpy(p_next, iterate, N * sizeof(double));
       w->start = w->next;
       return 0;

@@ -171,3 +171,11 @@ def twin_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def twin(twin_folder: Path) -> Robot:
     """The hand-written robot."""
     return load(twin_folder)
+
+
+@pytest.fixture(scope="session")
+def pendulum() -> Robot:
+    """The shipped double pendulum."""
+    from support.robots import loaded  # it asks at once whether the long counts are wanted
+
+    return loaded("double_pendulum")

@@ -61,6 +61,7 @@ from benchmarks.scale import chain
 from diffpbd.codegen.emit.formulas import NAMES
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.folder.compiler import compile_library
+from diffpbd.runtime.model.clearance import obstacles as obstacles_of
 
 ROWS = 3
 COMPOSED = ("fourth_order", "sixth_order")
@@ -266,6 +267,7 @@ def test_torques_of_a_motion(case: Case) -> None:
     torques_come_back(case)
 
 
+@pytest.mark.thorough("deep tree")
 @pytest.mark.parametrize("case", [k for k in CASES if not k.startswith(("closed", *ACTING, "memory"))], indirect=True)
 def test_rollouts(case: Case) -> None:
     """With friction, and in momentum form without it; where something acts, in `test_scenes`."""
@@ -304,6 +306,19 @@ def test_batches_in_lanes(case: Case, tmp_path: Path, monkeypatch: pytest.Monkey
     for path in paths(robot):
         robot.choose_instructions(path)
         assert batches_are_rows(replace(case, robot=robot, values=rows), NAMES) >= 3
+
+
+@pytest.mark.parametrize("case", ["clearance"], indirect=True)
+def test_distances_are_the_least_that_the_smoothing_defines(case: Case) -> None:
+    """Of the upright capsule from a sphere: V = |w|² + δ² s² is a parabola in s, δ far above its default."""
+    robot, half, delta, centre = case.robot, 0.1, 0.1, np.array([0.3, 0.1, 0.4])
+    (k,) = [k for k, row in enumerate(robot.manifest.clearance.rows) if tuple(row) == ("one", "spheres 0")]
+    given = obstacles_of(robot, spheres=[[*centre, 0.05]])
+    found = robot.clearance(case.values["p"], alpha={"clearance.smoothing": delta}, **given)[:, k]
+    w = centre - [0.0, 0.0, 0.25]
+    s = np.clip(half * w[2] / (half**2 + delta**2), -1.0, 1.0)
+    least = w @ w - 2.0 * half * w[2] * s + (half**2 + delta**2) * s**2
+    np.testing.assert_allclose(found, np.sqrt(least) - 0.05 - 0.05, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["double_pendulum", "baxter_bare"])

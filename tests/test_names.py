@@ -113,7 +113,7 @@ def test_no_robot_s_public_names_can_meet_private_ones(odd: Path) -> None:
         text = re.sub(r"/\*.*?\*/|#include[^\n]*", "", source.read_text(encoding="utf-8"), flags=re.S)
         text = re.sub(r"#define (ROBOT|ON_PATH|STEP|ENTRY\w*)[^\n]*", "", re.sub(r"MANY\((\w+)\)", r"\1_lanes4", text))
         text = re.sub(
-            r"\b(ROBOT|ON_PATH|STEP|ENTRY|ENTRY_SIZE)\(\w+\)", "", text
+            r"\b(ROBOT|ON_PATH|STEP|STEP_SIZE|ENTRY|ENTRY_SIZE)\(\w+\)|\bSIZED(_BY_STEPS)?\(\w+", "", text
         )  # a public name, or one with an end of HIDDEN
         text = re.sub(r"\b_\(\w+", "", text)  # an entry of a list, which macros paste to ends of HIDDEN
         found = set(re.findall(r"\b[A-Za-z]\w*", text))

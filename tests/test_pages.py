@@ -23,6 +23,7 @@ DOCS = ROOT / "docs"
 URDF = ROOT / "codegen" / "robots" / "double_pendulum.urdf"
 
 
+@pytest.mark.thorough
 def test_the_tutorial_runs_as_printed(tmp_path: Path) -> None:
     page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
     shutil.copy(URDF, tmp_path / "arm.urdf")
@@ -45,10 +46,10 @@ def test_the_tutorial_runs_as_printed(tmp_path: Path) -> None:
         ]
         for name in ("first.json", "params.json")
     )
-    for entry, said in zip([*first, *second], (0.58, 0.293, 0.694, 0.298), strict=True):
-        assert entry["value"] == pytest.approx(said, abs=6e-3)
+    for entry, said in zip([*first, *second], (0.58, 0.292, 0.703, 0.298), strict=True):
+        assert entry["value"] == pytest.approx(said, abs=3e-3)
     assert first[0]["std"] is None  # as the page says: the delay hides in it, and the recording rejects the model
-    assert abs(second[0]["value"] - 0.7) < 0.01 and abs(second[1]["value"] - 0.3) < 3 * second[1]["std"]
+    assert abs(second[0]["value"] - 0.7) < 0.01 and abs(second[1]["value"] - 0.3) < 0.005
     assert all(
         (tmp_path / name).stat().st_size > 10_000 for name in ("report.html", "mpc.html", "mpc.png", "clean.csv")
     )

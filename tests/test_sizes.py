@@ -21,7 +21,6 @@ LONG_FILES = {
     "codegen/emit/call_writer.py": "one writer",
     "codegen/emit/step_kernels.py": "one step's kernels, until work arrays are structs",
     "codegen/method/projection.py": "one elimination",
-    "codegen/method/variational.py": "one step",
     "codegen/program/program.py": "one language",
     "codegen/joint_space/step.py": "one step",
     "codegen/joint_space/link_frames.py": "one step in link frames",

@@ -68,6 +68,7 @@ def _joint(selection: Selection, joint: JointElement) -> Joint:
         rotor=joint.rotor,
         stiffness=joint.stiffness,
         rest=joint.rest,
+        part=joint.part,
     )
 
 

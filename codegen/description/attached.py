@@ -13,7 +13,8 @@ T = TypeVar("T")
 
 def wrench_frames(robot: Robot, names: Sequence[str]) -> tuple[Tip, ...]:
     """The frames of these names, in order; a name that no moving link and no tip has is refused, and one given twice."""
-    frames = {link.name: Tip(link.name, k, IDENTITY, ZERO) for k, link in enumerate(robot.links)}
+    hidden = {j.name for j in robot.joints if j.part}  # links in front of the slides of screws have their names
+    frames = {k.name: Tip(k.name, i, IDENTITY, ZERO) for i, k in enumerate(robot.links) if k.name not in hidden}
     frames |= {tip.name: tip for tip in robot.tips}
     return _chosen("wrench", frames, names, lambda name: _no_frame(robot, name))
 

@@ -27,8 +27,8 @@ Spheres = list[tuple[Vec3, float]]
 """Centres [m] in the shape's frame, with radii [m]."""
 
 
-class _Refused(ValueError):
-    """A shape that contact does not take, with the reason."""
+class Refused(ValueError):
+    """A shape of a `<collision>` that is not taken, with the reason."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def collision_contacts(
         for k, element in enumerate(links[link].named("collision")):
             try:
                 spheres, doubt = _spheres(element)
-            except (_Refused, NumberError) as error:
+            except (Refused, NumberError) as error:
                 faults.append(Finding("collision", f"{where}shape {k + 1}: {error}", (link,)))
                 continue
             friction, loss = coefficient(element, surface, of_gazebo(root, link))
@@ -103,7 +103,7 @@ def _solids(
         try:
             shape, pose = _shape(element)
             own, doubt = _of_shape(shape)
-        except (_Refused, NumberError) as error:
+        except (Refused, NumberError) as error:
             faults.append(Finding("collision", f"{where}shape {k + 1}: {error}", (link,)))
             continue
         friction, loss = coefficient(element, wanted.surface, of_gazebo(root, link))
@@ -172,18 +172,23 @@ def _placed(pose: Pose, point: Vec3) -> Vec3:
     return add(pose.translation, apply(pose.rotation, point))
 
 
-def _shape(collision: Element) -> tuple[Element, Pose]:
-    """The shape of a `<collision>`, and its place in the link's frame."""
+def placed_shape(collision: Element) -> tuple[Element, Pose]:
+    """The one shape of a `<collision>`, of whatever kind, and its place in the link's frame."""
     geometries = [child for element in collision.named("geometry") for child in element.children]
     if len(geometries) != 1:
-        raise _Refused(f"{len(geometries)} shapes in <geometry>, one is expected")
-    (shape,) = geometries
-    if shape.tag not in _SHAPES:
-        raise _Refused(f"{shape.label}: only {', '.join(_SHAPES)} are taken; write [[contact]] entries for it")
+        raise Refused(f"{len(geometries)} shapes in <geometry>, one is expected")
     pose = Pose()
     for origin in collision.named("origin"):
         xyz, rpy = (read_vector(origin.attributes[k]) if k in origin.attributes else ZERO for k in ("xyz", "rpy"))
         pose = Pose(rotation_from_rpy(rpy), xyz)
+    return geometries[0], pose
+
+
+def _shape(collision: Element) -> tuple[Element, Pose]:
+    """The shape of a `<collision>`, and its place in the link's frame."""
+    shape, pose = placed_shape(collision)
+    if shape.tag not in _SHAPES:
+        raise Refused(f"{shape.label}: only {', '.join(_SHAPES)} are taken; write [[contact]] entries for it")
     return shape, pose
 
 
@@ -194,14 +199,14 @@ def _of_shape(shape: Element) -> tuple[Spheres, str]:
         text = shape.attributes.get("size", "")
         sides = read_vector(text)
         if min(sides) <= 0.0:
-            raise _Refused(f"<box> size={quoted(text)}: sides above 0 m are expected")
+            raise Refused(f"<box> size={quoted(text)}: sides above 0 m are expected")
         x, y, z = (side / 2.0 for side in sides)
         return [((a * x, b * y, c * z), 0.0) for a, b, c in product((-1.0, 1.0), repeat=3)], ""
     radius, length = _size(shape, "radius"), _size(shape, "length")
     if shape.tag == "capsule":
         return list(_ends(length / 2.0, radius)), ""
     if length < 2.0 * radius:
-        raise _Refused(
+        raise Refused(
             f"<cylinder> of length {length:g} m and radius {radius:g} m: no spheres fit its ends; write [[contact]] entries"
         )
     doubt = "a cylinder becomes the two spheres that fit its ends; its rim does not touch"
@@ -215,8 +220,8 @@ def _ends(z: float, radius: float) -> Iterator[tuple[Vec3, float]]:
 
 def _size(shape: Element, attribute: str) -> float:
     if attribute not in shape.attributes:
-        raise _Refused(f"{shape.label} has no {attribute}")
+        raise Refused(f"{shape.label} has no {attribute}")
     value = read_number(shape.attributes[attribute])
     if value <= 0.0:
-        raise _Refused(f"{shape.label} {attribute}={value:g}: above 0 m is expected")
+        raise Refused(f"{shape.label} {attribute}={value:g}: above 0 m is expected")
     return value

@@ -10,8 +10,8 @@ from typing import Final, TypeVar
 from diffpbd.codegen.description.numerals import XACRO, NumberError, read_limit, read_number, read_vector
 from diffpbd.codegen.description.report import Finding, listed, printable, quoted
 from diffpbd.codegen.description.rigid import Pose, rotated_inertia, rotation_from_rpy, symmetric
-from diffpbd.codegen.description.robot import ZERO, Inertial, Vec3
-from diffpbd.codegen.description.source import Element
+from diffpbd.codegen.description.robot import ZERO, Inertial, Mechanics, Vec3
+from diffpbd.codegen.description.source import DRAKE, Element
 from diffpbd.codegen.description.unread import unread
 from diffpbd.codegen.description.urdf_attributes import URDF, WHY
 from diffpbd.runtime.base.joint_types import AT_ROOT, FIXED, JOINT_TYPES, MOVING, JointType, type_of
@@ -20,8 +20,6 @@ from diffpbd.runtime.base.names import LONGEST, PUNCTUATION, strange_characters
 DEFAULT_AXIS: Final[Vec3] = (1.0, 0.0, 0.0)
 """What the format says where a joint has no `axis` element."""
 
-DRAKE: Final = "drake"
-"""Prefix of the elements by which Drake extends the format."""
 
 SIMILAR: Final = 0.75
 """[1] Likeness (difflib) from which an unknown element is taken for a misspelt one: Origin, limits, axes."""
@@ -86,9 +84,9 @@ class MimicElement:
 
 
 @dataclass(frozen=True)
-class JointElement:
-    """A joint as written: `axis` not normalised, bounds infinite as in the file, None where it is silent; `rotor`, `stiffness`
-    and `rest` as of `robot.Joint`, which no URDF has."""
+class JointElement(Mechanics):
+    """A joint as written: `axis` not normalised, bounds infinite as in the file, None where it is silent; no URDF has `rotor`,
+    `stiffness` and `rest`."""
 
     name: str
     line: int
@@ -98,16 +96,7 @@ class JointElement:
     pose: Pose = field(default_factory=Pose)
     axis: Vec3 | None = None
     has_limit: bool = False
-    lower: float | None = None
-    upper: float | None = None
-    velocity: float | None = None
-    effort: float | None = None
-    damping: float = 0.0
-    friction: float = 0.0
     mimic: MimicElement | None = None
-    rotor: float = 0.0
-    stiffness: float = 0.0
-    rest: float = 0.0
     of_base: bool = False
     """Whether this is a freedom of a moving base, which no file names."""
     pitch: float = 0.0
@@ -253,6 +242,7 @@ class _Reader:
     def joint(self, element: Element) -> JointElement:
         name = self._enter("joint", element)
         self.expect_children(element, _JOINT_CHILDREN)
+        self._expect_thread_alone(element)
         type_ = element.attributes.get("type", "")
         if type_ not in (*MOVING, *AT_ROOT, FIXED.name):
             known = ", ".join((*MOVING, FIXED.name))
@@ -408,6 +398,16 @@ class _Reader:
             self._value(element, "multiplier", read_number, 1.0),
             self._value(element, "offset", read_number, 0.0),
         )
+
+    def _expect_thread_alone(self, element: Element) -> None:
+        """Names all else that Drake's prefix says of a joint."""
+        for child in element.children:
+            if child.prefix == DRAKE and child.tag not in _THREADS:
+                self.ignore(f"<{DRAKE}:{printable(child.tag)}> in {element.label}")
+            for attribute in child.attributes:
+                if attribute.startswith("{") and DRAKE in attribute:
+                    name = printable(attribute.rpartition("}")[2])
+                    self.ignore(f"attribute {quoted(f'{DRAKE}:{name}')} of {child.label}")
 
     def _pitch(self, element: Element, tag: str) -> float:
         """Of a joint whose second motion follows the first; another joint's is named."""

@@ -246,7 +246,7 @@ def _limit_doubts(joint: JointElement) -> Iterator[Finding]:
         elif absent:
             message = f"{where}limit lower {lower:g}, upper {upper:g}{note}"
             yield Finding("half-range", message, (), names, numbers)
-    if not (joint.kind.slides or joint.kind.endless):
+    if not (joint.kind.slides or joint.kind.endless or joint.pitch):
         yield from _degree_doubts(joint)
     for attribute, bound in (("velocity", joint.velocity), ("effort", joint.effort)):
         if bound is None:

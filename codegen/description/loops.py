@@ -154,7 +154,7 @@ def _unused(joint: JointElement) -> tuple[tuple[str, bool], ...]:
 
 def passive_faults(selection: Selection, passive: Sequence[str]) -> Iterator[Finding]:
     """Names of joints without a motor that are none, and gears that would drive them."""
-    chosen = {joint.name: joint for joint in selection.joints}
+    chosen = {joint.name: joint for joint in selection.joints if not joint.part}
     for name in dict.fromkeys(passive):
         if name not in chosen:
             known = f"moving joints are {listed(chosen)}"

@@ -58,17 +58,32 @@ class Mimic:
     offset: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class Mechanics:
+    """Bounds of a joint's motion, and the forces of its own: `lower`, `upper` [rad or m], `velocity` [rad/s or m/s] and
+    `effort` [N·m or N]; `damping` [N·m·s/rad or N·s/m] and `friction` [N·m or N] are what the file's `dynamics` element says;
+    `rotor` [kg·m² or kg] turns with the joint; a spring of `stiffness` [N·m/rad or N/m] is at rest at `rest` [rad or m]."""
+
+    lower: float | None = None
+    upper: float | None = None
+    velocity: float | None = None
+    effort: float | None = None
+    damping: float = 0.0
+    friction: float = 0.0
+    rotor: float = 0.0
+    stiffness: float = 0.0
+    rest: float = 0.0
+
+
 @dataclass(frozen=True)
-class Joint:
+class Joint(Mechanics):
     """A moving joint; `type` is one of a single motion.
 
     `parent` is the index of the link that carries it, -1 for the base. `rotation` (3 x 3, R_parent_joint)
     and `translation` [m] (3, parent frame) place the joint frame at zero position in the frame of the parent
-    link, or in the world frame for parent -1. `axis` is a unit vector (3) in the joint frame. `lower`,
-    `upper` [rad or m], `velocity` [rad/s or m/s] and `effort` [N·m or N] are None where unbounded. `damping`
-    [N·m·s/rad or N·s/m] and `friction` [N·m or N] are what the file's `dynamics` element says. A joint with
-    `mimic` has no freedom of its own. `rotor` [kg·m² or kg] turns with the joint; a spring of `stiffness` [N·m/rad or N/m]
-    is at rest at `rest` [rad or m].
+    link, or in the world frame for parent -1. `axis` is a unit vector (3) in the joint frame. Bounds are
+    None where there are none. A joint with `mimic` has no freedom of its own.
+    A `part` is the later motion of the joint that it follows, whose numbers are both's.
     """
 
     name: str
@@ -77,16 +92,8 @@ class Joint:
     rotation: Mat3
     translation: Vec3
     axis: Vec3
-    lower: float | None = None
-    upper: float | None = None
-    velocity: float | None = None
-    effort: float | None = None
-    damping: float = 0.0
-    friction: float = 0.0
     mimic: Mimic | None = None
-    rotor: float = 0.0
-    stiffness: float = 0.0
-    rest: float = 0.0
+    part: bool = False
 
 
 class LoopType(Enum):

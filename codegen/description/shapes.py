@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from diffpbd.codegen.description.capsules import Capsule, about_cylinder, fitted
+from diffpbd.codegen.description.collisions import Refused, placed_shape
 from diffpbd.codegen.description.faults import SHORTEST_AXIS
 from diffpbd.codegen.description.loops import WORLD_FRAME, no_link, place_of
 from diffpbd.codegen.description.mesh_parts import MOST, capsules_of
@@ -60,10 +61,6 @@ class Shaping:
     entries: tuple[ShapeEntry, ...] = ()
 
 
-class _Refused(ValueError):
-    """A shape that cannot be taken, with the reason."""
-
-
 Core = tuple[str, Pose, tuple[float, ...], float]
 """Kind, place, halves and radius."""
 
@@ -97,7 +94,7 @@ def shapes_of(
             where = f"link {quoted(link)}, shape {k + 1}: "
             try:
                 cores, doubt = _of_collision(collision, source, waiting, several.get(link, 1))
-            except (_Refused, NumberError, MeshError) as error:
+            except (Refused, NumberError, MeshError) as error:
                 faults.append(Finding("shape", f"{where}{error}", (link,)))
                 continue
             name = link if len(every) == 1 else f"{link}.{k + 1}"
@@ -108,7 +105,7 @@ def shapes_of(
     for entry in shaping.entries:
         try:
             core_of = _of_entry(entry)
-        except _Refused as error:
+        except Refused as error:
             faults.append(Finding("shape", f"shape {quoted(entry.name)}: {error}", (entry.link,)))
             continue
         parts.setdefault(entry.link, []).extend([(entry.name, core_of)] if core_of else [])
@@ -162,28 +159,28 @@ def _of_entry(entry: ShapeEntry) -> Core | None:
     kinds = [word for word in ("end", "size", "normal") if getattr(entry, word) is not None]
     if entry.capsules is not None:
         if not 1 <= entry.capsules <= MOST:
-            raise _Refused(f"capsules {entry.capsules}: 1 to {MOST} of every mesh are expected")
+            raise Refused(f"capsules {entry.capsules}: 1 to {MOST} of every mesh are expected")
         if kinds or entry.radius:
-            raise _Refused(
+            raise Refused(
                 f"it has capsules and {', '.join([*kinds, 'radius'][:1])}; capsules are those of the link's meshes"
             )
         return None
     if len(kinds) > 1:
-        raise _Refused(f"it has {' and '.join(kinds)}; a capsule has `end`, a box `size`, a plane `normal`")
+        raise Refused(f"it has {' and '.join(kinds)}; a capsule has `end`, a box `size`, a plane `normal`")
     if entry.radius < 0.0:
-        raise _Refused(f"radius {entry.radius:g} m is negative")
+        raise Refused(f"radius {entry.radius:g} m is negative")
     if entry.size is not None:
         if min(entry.size) <= 0.0:
-            raise _Refused(f"size {entry.size}: sides above 0 m are expected")
+            raise Refused(f"size {entry.size}: sides above 0 m are expected")
         x, y, z = entry.size
         return "box", Pose(rotation_from_rpy(entry.rpy), entry.point), (x / 2, y / 2, z / 2), entry.radius
     if entry.normal is not None:
         if norm(entry.normal) < SHORTEST_AXIS:
-            raise _Refused(f"normal {entry.normal} has no direction")
+            raise Refused(f"normal {entry.normal} has no direction")
         return "plane", Pose(_turned_to(scale(entry.normal, 1.0 / norm(entry.normal))), entry.point), (0.0,), 0.0
     if entry.end is not None:
         if entry.radius == 0.0:
-            raise _Refused("radius is missing; a capsule's is above 0 m")
+            raise Refused("radius is missing; a capsule's is above 0 m")
         return _capsule(Capsule(entry.point, entry.end, entry.radius))
     return ("sphere", Pose(translation=entry.point), (), entry.radius) if entry.radius else None
 
@@ -215,14 +212,7 @@ def _of_collision(
 ) -> tuple[list[Core], str]:
     """The shape of a `<collision>` in the link's frame, a mesh as `most` capsules at most, and what it takes in besides, or
     empty."""
-    geometries = [child for element in collision.named("geometry") for child in element.children]
-    if len(geometries) != 1:
-        raise _Refused(f"{len(geometries)} shapes in <geometry>, one is expected")
-    (shape,) = geometries
-    pose = Pose()
-    for origin in collision.named("origin"):
-        xyz, rpy = (read_vector(origin.attributes[k]) if k in origin.attributes else ZERO for k in ("xyz", "rpy"))
-        pose = Pose(rotation_from_rpy(rpy), xyz)
+    shape, pose = placed_shape(collision)
     if shape.tag == "mesh":
         return _of_mesh(shape, source, next(vertices, None), pose, most)
     core, text = _of_solid(shape, pose)
@@ -259,11 +249,11 @@ def _of_solid(shape: Element, pose: Pose) -> tuple[Core, str]:
     if shape.tag == "box":
         sides = read_vector(shape.attributes.get("size", ""))
         if min(sides) <= 0.0:
-            raise _Refused(f"<box> size={quoted(shape.attributes.get('size', ''))}: sides above 0 m are expected")
+            raise Refused(f"<box> size={quoted(shape.attributes.get('size', ''))}: sides above 0 m are expected")
         x, y, z = sides
         return ("box", pose, (x / 2, y / 2, z / 2), 0.0), ""
     if shape.tag not in ("capsule", "cylinder"):
-        raise _Refused(
+        raise Refused(
             f"{shape.label}: spheres, capsules, boxes, cylinders, planes and meshes are taken; write [[shape]] entries for "
             "the link"
         )
@@ -279,10 +269,10 @@ def _of_solid(shape: Element, pose: Pose) -> tuple[Core, str]:
 
 def _size(shape: Element, attribute: str) -> float:
     if attribute not in shape.attributes:
-        raise _Refused(f"{shape.label} has no {attribute}")
+        raise Refused(f"{shape.label} has no {attribute}")
     value = read_number(shape.attributes[attribute])
     if value < LEAST:
-        raise _Refused(f"{shape.label} {attribute}={value:g}: at least {LEAST:g} m is expected")
+        raise Refused(f"{shape.label} {attribute}={value:g}: at least {LEAST:g} m is expected")
     return value
 
 

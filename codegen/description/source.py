@@ -37,6 +37,10 @@ class SourceError(ValueError):
     """Bytes that are not an acceptable XML document; the message says why."""
 
 
+DRAKE: Final = "drake"
+"""Prefix of the elements by which Drake extends URDF."""
+
+
 @dataclass(frozen=True)
 class Element:
     """An XML element: local name, namespace (empty for the document's own), attributes, children, line."""

@@ -36,13 +36,15 @@ def words(read: str = "", harmless: str = "", said: str = "") -> Words:
 @dataclass(frozen=True)
 class Format:
     """`elements` by tag, or PARENT/TAG where a tag has several meanings; `read` and `harmless` are elements with all that is in
-    them, `said` those that are named by their tag alone. `usual` are values that say nothing, by TAG.ATTRIBUTE or TAG."""
+    them, `said` those that are named by their tag alone. `usual` are values that say nothing, by TAG.ATTRIBUTE or TAG.
+    Elements of another namespace are the format's own if they have this `prefix` and are in a list."""
 
     elements: Mapping[str, Words]
     read: frozenset[str]
     harmless: frozenset[str]
     said: frozenset[str] = frozenset()
     usual: Mapping[str, tuple[str, ...]] | None = None
+    prefix: str = ""
 
     def whole(self, path: tuple[str, ...]) -> str | None:
         """What becomes of an element (tags from the root on) with all that is in it; None where its attributes differ."""
@@ -56,7 +58,7 @@ class Format:
         for end in range(1, len(path) + 1):
             if whole := self.whole(path[:end]):
                 return whole
-        own = self._words(path)
+        own = self.known(path)
         lists = ((own.read, READ), (own.harmless, HARMLESS), (own.said, SAID)) if own else ()
         return next((kind for names, kind in lists if attribute in names), None)
 
@@ -65,9 +67,10 @@ class Format:
         usual = self.usual or {}
         if value in usual.get(f"{path[-1]}.{attribute}", usual.get(path[-1], ())):
             return False
-        return self._words(path) is not None and self.kind(path, attribute) in (SAID, None)
+        return self.known(path) is not None and self.kind(path, attribute) in (SAID, None)
 
-    def _words(self, path: tuple[str, ...]) -> Words | None:
+    def known(self, path: tuple[str, ...]) -> Words | None:
+        """Its words, where the format has the element."""
         return next((self.elements[key] for key in _keys(path) if key in self.elements), None)
 
 
@@ -84,7 +87,7 @@ def unread(roots: Iterable[Element], form: Format, why: str) -> tuple[Finding, .
         whole = form.whole(path)
         if whole == SAID:
             found.setdefault(element.tag, {})
-        if whole is not None or element.namespace:
+        if whole is not None or element.namespace and (element.prefix != form.prefix or form.known(path) is None):
             continue
         for attribute, value in element.attributes.items():
             if not attribute.startswith("{") and form.says(path, attribute, value):

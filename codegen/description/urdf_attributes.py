@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from diffpbd.codegen.description.source import DRAKE
 from diffpbd.codegen.description.unread import Format, words
 
 WHY: Final = "Limits are those of <limit>, and friction and springs of a joint those of <dynamics> and of alpha"
@@ -37,5 +38,6 @@ URDF: Final = Format(
     said=frozenset(
         f"gazebo/{tag}" for tag in ("mu", "mu1", "mu2", "springStiffness", "springReference", "turnGravityOff", "gravity")
     ),
+    prefix=DRAKE,
 )  # fmt: skip
 """All of the schema, and what Gazebo adds that bears on motion."""

@@ -127,7 +127,7 @@ def examine(
     report = Report(
         source=name,
         name=document.name,
-        joints=tuple(joint.name for joint in robot.joints) if robot else (),
+        joints=tuple(joint.name for joint in robot.joints if not joint.part) if robot else (),
         tips=tuple(tip.name for tip in robot.tips) if robot else (),
         moving_mass=robot.total_mass if robot else 0.0,
         total_mass=math.fsum(link.inertial.mass for link in document.links if link.inertial is not None),

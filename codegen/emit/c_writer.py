@@ -1,4 +1,4 @@
-"""C99 text of CasADi SX functions: one static function a graph, cut into pieces that a compiler digests quickly.
+"""C99 text of CasADi SX functions: one static function per graph, cut into pieces that compile quickly.
 
 CasADi keeps an SX function as a list of instructions on a small set of registers; each becomes one C statement. A list
 longer than `PIECE` is cut: registers that live across a cut travel through a work array, so every piece is an ordinary
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 PIECE = 3000
-"""Operations in one emitted C function; gcc's time grows faster than linearly beyond some thousands."""
+"""Largest number of operations in one C function; gcc's time grows superlinearly beyond some thousands."""
 
 UNARY: Mapping[int, str] = {
     ca.OP_NEG: "-{0}",
@@ -73,17 +73,17 @@ LANES: Mapping[int, str] = {
     ca.OP_OR: "each_either({0},{1})",
     ca.OP_IF_ELSE_ZERO: "each_where({0},{1})",
 }
-"""What a kernel over V, one value or several side by side, calls instead: functions of templates/lanes.h."""
+"""Functions of templates/lanes.h that a kernel over V (one value or several lanes) calls instead."""
 
 MOST_LANES = 8
-"""Values side by side in a V, at the most."""
+"""Largest number of lanes in a V."""
 
 TURNS = (ca.OP_SIN, ca.OP_COS)
 """Operations that `sine_cosine` of templates/sine_cosine.h does, both of one angle in one call."""
 
 
 class UnknownOperation(TypeError):
-    """A CasADi operation that has no C text here."""
+    """A CasADi operation without C text."""
 
 
 @dataclass(frozen=True)
@@ -147,11 +147,11 @@ def _statements(f: ca.Function, accumulate: bool, shared: Container[str] | None)
 def _one_division(
     f: ca.Function, statements: Sequence[_Statement], shared: Container[str] | None
 ) -> tuple[list[_Statement], int]:
-    """The statements, one for each of f's instructions, with one reciprocal of a value that several divide by, and products
-    with it for their quotients; how many registers they take.
+    """Statements for f's instructions, with one reciprocal for quotients of a common divisor, and products with it; and
+    the number of registers.
 
     CasADi writes x (1 / y) as x / y; a division takes a processor the time of four to sixteen products."""
-    value: dict[int, int] = {}  # register → the instruction that wrote it
+    value: dict[int, int] = {}  # register → instruction that wrote it
     divisor: dict[int, int] = {}  # instruction → that which wrote what it divides by
     for k in range(f.n_instructions()):
         op = f.instruction_id(k)
@@ -208,8 +208,8 @@ def kernel(
 
     With `shared` the text is over the type V of templates/lanes.h, a double or several side by side; inputs of
     these names hold doubles, one for all. With `device` it is over the V of templates/gpu_device.cuh: one function whatever
-    its length, whose arguments are anything that has a V under an index; it leaves w alone. `also` are inputs in front of alpha
-    that every robot's kernel of this name takes, whether the graph has them or not.
+    its length, whose arguments are anything that has a V under an index; it leaves w alone. `also`: inputs before alpha
+    that kernels of this name have for every robot, even if the graph does not.
     """
     if device:
         shared = ()
@@ -264,7 +264,7 @@ def with_inputs(names: Sequence[str], also: Sequence[str]) -> list[str]:
 
 
 def unused(parameters: Sequence[str], lines: Sequence[str]) -> list[str]:
-    """`(void)x;` for each parameter that no line of its function has, so that nobody's `-Wextra` speaks of it."""
+    """`(void)x;` for each unused parameter, against warnings of `-Wextra`."""
     words = {word for line in lines for word in re.findall(r"[A-Za-z_]\w*", line)}
     return [f"  (void){name};" for name in parameters if name not in words]
 

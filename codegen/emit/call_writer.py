@@ -3,8 +3,8 @@
 A call program becomes one C function that calls the kernels of its leaves in order, values in between living in the
 work array; a kernel is emitted once however often it is called. Arguments that lie side by side in memory are passed as
 pointers, others are gathered first. The reverse mode of a call program calls the kernels' reverse modes in reverse order:
-each works out what it needs of its kernel again from that kernel's inputs. A short program keeps the values between all its
-kernels meanwhile; a long one (many sweeps) only those between the programs it calls, which run once more in reverse.
+each recomputes its kernel's intermediate values from that kernel's inputs. A short program stores the values between all its
+kernels; a long one (many sweeps) only those between the programs it calls, which are rerun in reverse.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from diffpbd.codegen.graph.translate import column_major, columns, function
 from diffpbd.codegen.program.program import Call, Program
 
 EXPANDED_CALLS = 1000
-"""Kernel calls up to which a reverse mode keeps every value between them; beyond, its work array would leave the cache."""
+"""Largest number of kernel calls between which a reverse mode stores every value; beyond, its work array exceeds the cache."""
 
 PIECE_LINES = 600
-"""Lines of one emitted function of calls; gcc's time grows faster than linearly with longer ones."""
+"""Largest number of lines of a function of calls; gcc's time grows superlinearly."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class CallWriter:
     """Collects the C text of programs; every program and every reverse mode is emitted once."""
 
     suffix: str = "program"
-    """Ends every name: no public function ends so, whatever the robot is called."""
+    """Suffix of every name, which no public function has."""
     texts: list[str] = field(default_factory=list)
     _forward: dict[int, Routine] = field(default_factory=dict)
     _reverse: dict[tuple[int, frozenset[sp.Symbol]], Routine] = field(default_factory=dict)
@@ -207,7 +207,7 @@ class _Body:
         return [text for k, text in enumerate(self.tables) if f"c{k}" in words]
 
     def emit_forward(self) -> Routine:
-        """Inputs, outputs, w. Call outputs that are a stretch of an output are written there at once."""
+        """Inputs, outputs, w. Call outputs that are part of an output are written there directly."""
         calls = self.program.calls()
         for call in calls:
             self.writer.forward(call.program)

@@ -1,4 +1,4 @@
-"""Emission of the joint-space step with closed loops and limits, and of what is asked about loops at an instant."""
+"""Emission of the joint-space step with closed loops and limits, and of functions of an instant with loops."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Container, Mapping, Sequence
 from diffpbd.codegen.emit.c_writer import kernel, literal
 from diffpbd.codegen.emit.constants import OUTSIDE_LIMITS, REFUTED
 from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
-from diffpbd.codegen.emit.sources import Emission, argument
+from diffpbd.codegen.emit.sources import Emission, Shapes, arguments
 from diffpbd.codegen.emit.work import doubles
 from diffpbd.codegen.functions import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph import constrained_step, rebounds
@@ -21,7 +21,6 @@ from diffpbd.codegen.joint_space.cones import LAW
 from diffpbd.codegen.joint_space.link_step import RECORD_ROWS
 from diffpbd.codegen.laws.cuts import ROWS
 from diffpbd.codegen.laws.forces import lags
-from diffpbd.runtime.folder.manifest import Argument
 
 WITHOUT_IMPACTS = ("forward_dynamics", "loop_force")
 AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_loops", "close_rates")
@@ -31,7 +30,8 @@ AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_lo
 SOURCES = (
     "constrained_step.c", "step_functions.h", "turned_torque.h", "products.h", "lines.h", "dense.h", "free_stages.h", "cones.h",
     "cone_systems.h", "cone_levels.h", "joint_limits.h", "contacts.h", "contact_slopes.h", "discs.h", "rebounds.h",
-    "certificate.h", "slopes.h", "contact_force.h", "loops_closed.h", "loop_rows.h", "close_loops.h", "work_sizes.h",
+    "certificate.h", "slopes.h", "contact_force.h", "loops_closed.h", "loop_rows.h", "close_loops.h", "convergence.h",
+    "trajectory.h", "work_sizes.h",
 )  # fmt: skip
 """Plain C of the step: the first file includes what a robot needs of the others."""
 
@@ -149,8 +149,7 @@ def _declare(
     na = len(model.entries)
     counts = (m, len(sides(model)), model.tree.contact_rows)
     impulses = [(f"{k}_impulse", size) for k, size in zip(("loop", "limit", "contact"), counts, strict=True) if size]
-    noted = " ".join(f"{k} {k}_next" for k, _ in impulses)
-    shapes: Mapping[str, tuple[int, int | str]] = {
+    shapes: Shapes = {
         **dict.fromkeys(
             ("p", "pd", "pdd", "u", "kick", "p_next", "pd_next", "p_prev", "p0", "pd0", "fixed", "p_closed", "pd_closed",
              "unbalanced"), (n, 1),
@@ -159,14 +158,6 @@ def _declare(
         **{f"{k}{end}": (size, "N") for k, size in impulses for end in ("", "_next")},
         "h": (1, 1), "alpha": (na, 1), "U": (n, "N"), "P": (n, "N+1"), "PD": (n, "N+1"), "loop_force": (m, 1),
     }  # fmt: skip
-
-    def arguments(names: str) -> list[Argument]:
-        found = []
-        for name in names.split():
-            jacobian = name.startswith("d") and "_d" in name
-            shape = (n, na if name.endswith("alpha") else n) if jacobian else shapes[name.removesuffix("_bar")]
-            found.append(argument(name, *shape))
-        return found
 
     def count(*names: str) -> int:
         return sum(operations.get(name, 0) for name in names)
@@ -194,32 +185,29 @@ def _declare(
         step = count("prepare", "start", "newton", "chord", "end", "velocity") + 4 * solve + judged(model)
         inverses = count("systems", "curvature") + 2 * (m**3 + n * m * m + n * n * m)
     adjoint = inverses + count("parameters", "touch_parameters") + 8 * n * n
-    state, ends = "p pd u h alpha", "p_next pd_next"
-    blocks = f"{ends} dp_next_dp dp_next_dpd dp_next_du dpd_next_dp dpd_next_dpd dpd_next_du"
-    bars, bars0 = "p_bar pd_bar u_bar h_bar alpha_bar", "p0_bar pd0_bar U_bar h_bar alpha_bar"
     instant = count("instant") + solve
     alone = 2 * n * (count("parameters") + 8 * n * n) if sided else count("by_alpha")
     node = count("prepare", "node", "velocity") + 2 * solve
     status_of_step, closed = stepped(model), bool(model.tree.closures)
     docs = {**DOCS, **(DOCS_OF_LOOPS if closed else DOCS_OF_LIMITS if sided else {})}
-    for name, inputs, outputs, cost, status in (
-        ("joint_step", state, ends, step, status_of_step),
-        ("jac_joint_step", state, blocks, step + inverses + 7 * n**3, status_of_step),
-        ("jac_kicked_step", "p pd u kick h alpha", blocks, step + inverses + 7 * n**3, status_of_step),
-        ("jac_alpha_joint_step", state, "dp_next_dalpha dpd_next_dalpha", step + inverses + alone, status_of_step),
-        ("vjp_joint_step", f"{state} p_next_bar pd_next_bar", bars, step + adjoint, status_of_step),
-        ("node_torque", "p_prev p p_next h alpha", "u", node, (2, 10) if closed else (2,)),
-        ("rollout", "p0 pd0 U h alpha", "P PD", step - count("prepare"), status_of_step),
-        ("rollout_impulses", "p0 pd0 U h alpha", f"P PD counters {noted}", step - count("prepare"), status_of_step),
-        ("vjp_rollout", "p0 pd0 U h alpha P_bar PD_bar", bars0, step + adjoint, status_of_step),
-        ("vjp_trajectory", "U h alpha P PD P_bar PD_bar", bars0, adjoint, (10, 14) if sided else (10,)),
-        ("forward_dynamics", "p pd u alpha", "pdd", instant, (4, 10)),
-        ("loop_force", "p pd u alpha", "loop_force", instant, (4, 10)),
-        ("inverse_dynamics", "p pd pdd alpha", "u loop_force unbalanced", count("held") + (n + m) ** 3 // 3, (10,)),
-        ("contact_force", state, "contact_force iterations", step + count("directions"), status_of_step),
-        ("close_loops", "p fixed alpha", "p_closed", count("closing"), (10, 13)),
-        ("close_rates", "p pd alpha", "pd_closed", instant, (10,)),
-    ):  # fmt: skip
+    for name, cost, status in (
+        ("joint_step", step, status_of_step),
+        ("jac_joint_step", step + inverses + 7 * n**3, status_of_step),
+        ("jac_kicked_step", step + inverses + 7 * n**3, status_of_step),
+        ("jac_alpha_joint_step", step + inverses + alone, status_of_step),
+        ("vjp_joint_step", step + adjoint, status_of_step),
+        ("node_torque", node, (2, 10) if closed else (2,)),
+        ("rollout", step - count("prepare"), status_of_step),
+        ("rollout_impulses", step - count("prepare"), status_of_step),
+        ("vjp_rollout", step + adjoint, status_of_step),
+        ("vjp_trajectory", adjoint, (10, 14) if sided else (10,)),
+        ("forward_dynamics", instant, (4, 10)),
+        ("loop_force", instant, (4, 10)),
+        ("inverse_dynamics", count("held") + (n + m) ** 3 // 3, (10,)),
+        ("contact_force", step + count("directions"), status_of_step),
+        ("close_loops", count("closing"), (10, 13)),
+        ("close_rates", instant, (10,)),
+    ):
         if (name == "jac_alpha_joint_step" and not by_alpha) or (name in AT_AN_INSTANT and not closed):
             continue
         if name in WITHOUT_IMPACTS and tree.contacts:
@@ -228,6 +216,6 @@ def _declare(
             continue
         along = name.endswith(("rollout", "rollout_impulses", "trajectory"))
         emission.declare(
-            name, docs[name], arguments(inputs), arguments(outputs),
+            name, docs[name], *arguments(name, shapes),
             operations=cost, work=None if along else total, graph=name in graphs, status=status,
         )  # fmt: skip

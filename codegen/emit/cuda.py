@@ -1,4 +1,4 @@
-"""Emission of NAME.cu: the step, its derivatives, rollouts and what a batch asks for, a thread a state (`--cuda`)."""
+"""Emission of NAME.cu: the step, its derivatives, rollouts and batch functions, one thread per state (`--cuda`)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PLAIN: Final = ("inverse_dynamics", "forward_dynamics", "fk", "tip_jacobian")
 
 
 def check_cuda(model: Model, found: Capabilities) -> None:
-    """Refuses what has no text for a GPU, by name."""
+    """Refuses features without text for a GPU, by name."""
     reasons = [found.lacking[need] for need in ("open", "unlimited", "free") if need in found.lacking]
     if model.robot.floating:
         reasons.append("a floating base")
@@ -52,7 +52,7 @@ def check_cuda(model: Model, found: Capabilities) -> None:
 
 
 def add_cuda(emission: Emission, model: Model, found: Capabilities) -> list[str]:
-    """NAME.cu; a line for what the C has and it has not. `check_cuda` has let the model through."""
+    """NAME.cu; returns lines on functions that only the C has. The model has passed `check_cuda`."""
     graphs = {g.name(): g for g in joint_step.kernels(model, prepare(model), by_alpha=False)}
     formulas = _plain(model, found)
     estimation = found.has("estimate_torque") and not model.robot.passive
@@ -93,7 +93,7 @@ def add_cuda(emission: Emission, model: Model, found: Capabilities) -> list[str]
 
 
 def _model_text(values: Mapping[str, Value | bool], kernels: Iterable[str]) -> str:
-    """What the text for a GPU knows of the robot: named numbers and statuses, `values`, kernels."""
+    """The robot's part of the text for a GPU: constants and statuses, `values`, kernels."""
     numbers = {f"C_{name.upper()}": value for name, value in IN_C.items()}
     statuses = {f"STATUS_{name}": number for number, name in STATUS_NAMES.items()}
     every = {**numbers, **statuses, **{k: int(v) if isinstance(v, bool) else v for k, v in values.items()}}

@@ -1,4 +1,4 @@
-"""What the header calls entries of alpha and statuses."""
+"""Names of entries of alpha and of statuses in the header."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def frames(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def statuses(functions: Sequence[Function]) -> list[tuple[int, str, str]]:
-    """Number, name and meaning, of what any robot says and of what these functions say."""
+    """Number, name and meaning of common statuses and of these functions'."""
     own = {k: v for k, v in SPECIAL_STATUS.items() if any(k in f.status for f in functions)}
     return [(k, STATUS_NAMES[k], v) for k, v in sorted((STATUS | own).items())]
 
 
 def alpha_identifiers(names: Sequence[str]) -> list[str]:
-    """Each name in capitals, other characters than ASCII letters and digits as `_`; what would come twice gets its position
-    at the end."""
+    """Each name in capitals, other characters than ASCII letters and digits as `_`; duplicates get their position
+    appended."""
     plain = [re.sub(r"[^A-Z0-9]", "_", name.upper()) for name in names]
     return [f"{own}_{k}" if plain.count(own) > 1 else own for k, own in enumerate(plain)]

@@ -1,4 +1,4 @@
-"""The one place that reads `templates/` and knows Jinja. Undefined names are errors, nothing is escaped."""
+"""Reads `templates/`; only this file uses Jinja. Undefined names are errors, nothing is escaped."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _load(name: str) -> str | None:
 
 
 LARGE_ANGLE: Final = 1e5
-"""[rad] Up to here the emitted sine and cosine are their own; see templates/sine_cosine.h."""
+"""[rad] Largest angle of the emitted sine and cosine; see templates/sine_cosine.h."""
 
 _ENVIRONMENT = jinja2.Environment(
     loader=jinja2.FunctionLoader(_load),

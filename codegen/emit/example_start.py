@@ -7,7 +7,7 @@ from diffpbd.codegen.description.robot import Joint, Robot
 __all__ = ["example_start"]
 
 SHARE = 0.6
-"""Share of the range between a joint's limits: inside them, and not a pose in which an arm hangs or stands."""
+"""Position within a joint's limits as a share of the range: not an equilibrium pose."""
 UNLIMITED = 0.3
 """Position of a joint without limits [rad or m]."""
 

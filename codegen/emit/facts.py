@@ -8,12 +8,19 @@ from diffpbd.codegen.description.rigid import upper_triangle
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.graph.loop_report import contact_facts, loop_facts
 from diffpbd.codegen.graph.model import Model
+from diffpbd.runtime.base.joint_types import SCREW
 from diffpbd.runtime.folder.manifest import Joint, Link, Mimic, RobotFacts
 
 
 def phantoms(robot: Robot) -> int:
     """Links in front of a floating base's that only carry it, and are named nowhere."""
     return len(robot.base_freedoms) - 1 if robot.floating else 0
+
+
+def _last(robot: Robot, joint: int) -> int:
+    """The last motion of a joint: the next one's where that is a part of it."""
+    more = joint + 1 < robot.n and robot.joints[joint + 1].part
+    return joint + 1 if more else joint
 
 
 def facts(model: Model, squared: tuple[str, ...], frames: tuple[str, ...] = ()) -> RobotFacts:
@@ -25,11 +32,12 @@ def facts(model: Model, squared: tuple[str, ...], frames: tuple[str, ...] = ()) 
         return ("world" if robot.base_freedoms else robot.base) if parent < hidden else robot.links[parent].name
 
     def moved(joint: int) -> str:
-        return robot.links[max(joint, hidden)].name
+        return robot.links[max(_last(robot, joint), hidden)].name
 
     joints: Sequence[Joint] = [
         Joint(
-            name=j.name, type=j.type.name, parent=carrier(j.parent), child=moved(k), unit=j.type.unit,
+            name=j.name, type=SCREW.name if _last(robot, k) > k else j.type.name, parent=carrier(j.parent), child=moved(k),
+            unit=j.type.unit,
             lower=None if j.type.endless else j.lower,
             upper=None if j.type.endless else j.upper,
             velocity=j.velocity, effort=j.effort,

@@ -1,4 +1,4 @@
-"""Emission of the joint-space step of a robot with a floating base: that of its tree, and what makes it the robot's."""
+"""Emission of the joint-space step of a robot with a floating base: that of its tree, and its transformation to the world."""
 
 from __future__ import annotations
 

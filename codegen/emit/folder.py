@@ -1,4 +1,4 @@
-"""Everything of a generated folder but the compiled library: graphs built, sources emitted, manifest written."""
+"""Writes a generated folder without the compiled library: graphs, sources, manifest."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def write_folder(
 ) -> tuple[Manifest, tuple[Row, ...]]:  # fmt: skip
     """Write sources, graphs and manifest of a robot; returns the manifest and a row for every function.
 
-    `ready` gets every C source as soon as it is written, with the texts of the headers that it needs.
+    `ready` is called with every C source as soon as it is written, with the texts of its headers.
     """
     if robot.n == 0:
         raise InputError(
@@ -131,7 +131,7 @@ def write_folder(
         clock.lap("joint_step")
         hand_over()
     shaped = add_clearance(emission, model, found, graphs, say) if recipe.clearance else None
-    # The step's compilation is the longest: it is derived first. Plain functions are listed first.
+    # The step compiles longest, so it is derived first. Plain functions are listed first.
     count = len(emission.functions)
     say("deriving forces, kinematics and what comes of them")
     _add_plain(emission, model, found, graphs, clock)
@@ -165,7 +165,7 @@ def write_folder(
     content = {path: text.encode() for path, text in emission.files.items()}
     for name, graph in graphs.items():
         content[f"casadi/{name}.casadi"] = _saved(graph, folder)
-    # Compilers may be reading what was handed over: it is not written again.
+    # Compilers may be reading these files: do not write them again.
     _write(folder, {path: data for path, data in content.items() if path not in handed})
     manifest = Manifest(
         name=recipe.name,
@@ -210,11 +210,11 @@ def _constants(model: Model, found: Capabilities) -> tuple[Constant, ...]:
 
 
 ALL_CONSTANTS: Final = (*CONSTANTS, *FLOATING_CONSTANTS, *LIMIT_CONSTANTS, *CONE_CONSTANTS, *LOOP_CONSTANTS)
-"""What sources name, also for parts that a robot has not."""
+"""Constants that sources name, also for parts that a robot does not have."""
 
 
 def _acting(model: Model) -> list[str]:
-    """What the step keeps, in words."""
+    """Constraints of the step in words."""
     return [
         *(["closed loops"] if model.tree.closures else []),
         *(["limits"] if model.tree.limits else []),
@@ -281,7 +281,7 @@ def _rows(manifest: Manifest, texts: dict[str, int], seconds: dict[str, float]) 
 
 
 def _saved(graph: ca.Function, folder: Path) -> bytes:
-    """What `casadi.Function.load` reads; CasADi writes it to files only."""
+    """The bytes that `casadi.Function.load` reads; CasADi only writes files."""
     path = folder / "graph.casadi"
     try:
         graph.save(str(path))

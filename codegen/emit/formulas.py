@@ -1,4 +1,4 @@
-"""Emission of formulas for one row and, over templates/lanes.h, for several rows of a batch side by side."""
+"""Emission of formulas for one row and, over templates/lanes.h, for several rows of a batch in vector lanes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES: Final = frozenset({
 })  # fmt: skip
 """Those with lanes; p is the first input, and alpha, which all rows share, the last."""
 ROWS: Final = 4
-"""Rows side by side at the most; 8 of AVX-512 took 0.89 to 0.94 of the time, and another 4 s of a compiler for an arm."""
+"""Largest number of lanes; 8 with AVX-512 took 0.89 to 0.94 of the time, but 4 s more to compile an arm."""
 
 
 def add_formulas(

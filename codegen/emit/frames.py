@@ -1,6 +1,6 @@
-"""Emission of what concerns frames that are chosen at run time: poses and their derivatives, inverse kinematics.
+"""Emission of functions of frames chosen at run time: poses and their derivatives, inverse kinematics.
 
-The C stands as it is in templates/ (frame_chain.h, frames.c, ik.c); all that it knows of the robot is in src/frames_model.h.
+The C is in templates/ (frame_chain.h, frames.c, ik.c); src/frames_model.h has the robot's data.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from diffpbd.runtime.folder.manifest import Argument, Clearance
 ENDLESS: Final = 1e20
 """[rad or m] A limit from here on is none."""
 SLIDE: Final = 1.0
-"""[m] How far to either side starts of inverse kinematics look where a slide has no limits."""
+"""[m] Half range of starts of inverse kinematics for a slide without limits."""
 OPTIONS, INFO = 6, 4
 FUNCTIONS: Final = {
     "frame_pose": ("p frame alpha", "position rotation"),
@@ -139,7 +139,7 @@ def _written(robot: Robot, i: int) -> tuple[float, float]:
 
 
 def _of_followers(robot: Robot, i: int, side: int) -> Iterator[float]:
-    """What each joint that follows i leaves of one side of its range."""
+    """Limit of joint i from each of its mimic joints, on one side."""
     for k, joint in enumerate(robot.joints):
         if joint.mimic is None or joint.mimic.joint != i or joint.mimic.multiplier == 0.0:
             continue
@@ -158,7 +158,7 @@ def _place(model: Model, frame: Tip) -> list[str]:
 
 
 def _spread(n: int) -> list[float]:
-    """Steps of the additive sequence that fills the unit cube of n dimensions evenly: g⁻¹, g⁻², … with gⁿ⁺¹ = g + 1 (Roberts
+    """Increments of the additive low-discrepancy sequence in n dimensions: g⁻¹, g⁻², … with gⁿ⁺¹ = g + 1 (Roberts
     2018)."""
     g = 2.0
     for _ in range(100):

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import Final
 
 from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts, zero
 from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
 from diffpbd.codegen.emit.parameter_slopes import Slope
 from diffpbd.codegen.emit.paths import LANES, add_lanes
-from diffpbd.codegen.emit.sources import Emission, argument
+from diffpbd.codegen.emit.sources import Emission, Shapes, arguments
 from diffpbd.codegen.emit.step_kernels import StepKernels
 from diffpbd.codegen.emit.work import doubles
-from diffpbd.codegen.functions import FUNCTIONS, Slot
+from diffpbd.codegen.functions import DOCS
 from diffpbd.codegen.joint_space import tree_jacobian
-from diffpbd.runtime.folder.manifest import Argument, Parameter
+from diffpbd.runtime.folder.manifest import Parameter
+
+SHARED: Final = ("convergence.h", "trajectory.h", "work_sizes.h")
+"""Plain C of every step in joint space."""
 
 
 def add_joint_step(
@@ -52,21 +56,10 @@ def add_joint_step(
         jacobian_alpha = count("joints", "shares", "own", "slopes", "parameters")
     else:
         jacobian_alpha = 0 if not by_alpha else pulls if deep else count("jacobian_alpha")
-    shapes: Mapping[str, tuple[int, int | str]] = {
+    shapes: Shapes = {
         **dict.fromkeys(("p", "pd", "u", "kick", "p_next", "pd_next", "p_prev", "p0", "pd0"), (n, 1)),
         "h": (1, 1), "alpha": (len(alpha), 1), "U": (n, "N"), "P": (n, "N+1"), "PD": (n, "N+1"),
     }  # fmt: skip
-
-    def arguments(slots: Sequence[Slot]) -> tuple[Argument, ...]:
-        result = []
-        for name in (slot.name for slot in slots):
-            if name.startswith("d"):
-                shape: tuple[int, int | str] = (n, len(alpha) if name.endswith("alpha") else n)
-            else:
-                shape = shapes[name.removesuffix("_bar")]
-            result.append(argument(name, *shape))
-        return tuple(result)
-
     onward = step - count("prepare")
     node = count("prepare", "node", "velocity", "node_torque")
     declared = set()
@@ -90,10 +83,8 @@ def add_joint_step(
         beside = lanes.get("sixth_order_step" if composed else name, 0)
         work = None if name.endswith(("rollout", "trajectory")) else size + beside
         declared.add(name)
-        declared_as = FUNCTIONS[name]
         emission.declare(
-            name, declared_as.doc, arguments(declared_as.inputs), arguments(declared_as.outputs),
-            operations=operations, work=work, graph=name in graphs,
+            name, DOCS[name], *arguments(name, shapes), operations=operations, work=work, graph=name in graphs,
             status=(1, 2, 11) if composed else (1, 2),
         )  # fmt: skip
     portable = () if kernels.slopes else ("jac_alpha_joint_step",)
@@ -101,7 +92,7 @@ def add_joint_step(
     emission.dispatched += dispatched
     emission.copy("joint_step.c")
     along_tree = ("tree_jacobian.h", *(("tree_parameters.h",) if kernels.slopes else ()))
-    for name in ("step_functions.h", *(along_tree if deep else ("rollout.h", "adjoint.h", "lanes.h"))):
+    for name in ("step_functions.h", *SHARED, *(along_tree if deep else ("rollout.h", "adjoint.h", "lanes.h"))):
         emission.copy(name)
     if kernels.sixth:
         emission.copy("orders.h")

@@ -8,19 +8,15 @@ from diffpbd.codegen.graph.solved_step import MOST_OFF
 from diffpbd.runtime.folder.manifest import Constant
 
 LOOP_CONSTANTS: Final = (
-    Constant(
-        "pivot_ratio", 1e-10, "1", "least over largest pivot of the loops' rows from which they depend on each other"
-    ),
+    Constant("pivot_ratio", 1e-10, "1", "least over largest pivot below which loop rows are redundant"),
     Constant(
         "near_pose",
         1e-3,
         "rad or m",
-        "first correction up to which one chord iteration and the end reach pose_tolerance after it",
+        "first correction up to which one chord iteration and the final one reach pose_tolerance",
     ),  # fmt: skip
-    Constant(
-        "rows_tolerance", 1e-13, "rad or m", "last correction from which the gradient of the rows is worked out again"
-    ),
-    Constant("open", 1e-6, "m or 1", "residual of a loop from which the start of a step is not closed"),
+    Constant("rows_tolerance", 1e-13, "rad or m", "last correction above which the Jacobian of the rows is recomputed"),
+    Constant("open", 1e-6, "m or 1", "largest residual of a loop at the start of a step"),
     Constant(
         "spare_ratio",
         1e-7,
@@ -64,8 +60,8 @@ LOOP_CONSTANTS: Final = (
         "relative to the kinetic energy",
         "energy that rows may give in one step, which is the step's own error",
     ),
-    Constant("closed", 1e-12, "m or 1", "largest residual of loops that close_loops has closed"),
-    Constant("close_far", 0.3, "rad or m", "longest change of a coordinate in one iteration of close_loops"),
+    Constant("closed", 1e-12, "m or 1", "largest residual of loops after close_loops"),
+    Constant("close_far", 0.3, "rad or m", "largest change of a coordinate in one iteration of close_loops"),
     Constant("close_least", 1e-15, "rad or m", "change after which close_loops stops"),
     Constant(
         "close_share",
@@ -74,14 +70,12 @@ LOOP_CONSTANTS: Final = (
         "pivot of A A^T, as part of the first, below which close_loops leaves a row to others",
     ),
     Constant("max_close", 200, "1", "iterations of close_loops from one start"),
-    Constant("max_starts", 32, "1", "poses that close_loops starts from where the first does not close nearby"),
-    Constant("close_sure", 0.3, "rad or m", "distance up to which close_loops takes the closed pose for the nearest"),
-    Constant("max_slide", 40, "1", "strides of close_loops along the motion towards the pose"),
-    Constant("close_slope", 1e-7, "rad or m", "what is left along the motion at which close_loops is nearest"),
-    Constant("close_stride", 20.0, "1", "close_loops: bound of a stride over the slope, and of its inverse"),
-    Constant(
-        "close_gain", 0.1, "1", "close_loops: part of the decrease of the squared distance that a stride must bring"
-    ),
-    Constant("close_tries", 8, "1", "close_loops: lengths tried of a stride"),
+    Constant("max_starts", 32, "1", "starts of close_loops if the first does not close nearby"),
+    Constant("close_sure", 0.3, "rad or m", "distance of a closed pose up to which close_loops tries no other starts"),
+    Constant("max_slide", 40, "1", "descent steps of close_loops along the motion towards the target"),
+    Constant("close_slope", 1e-7, "rad or m", "projected gradient at which close_loops has converged"),
+    Constant("close_stride", 20.0, "1", "close_loops: bounds of the step size and of its inverse"),
+    Constant("close_gain", 0.1, "1", "close_loops: line search: least decrease over the predicted one"),
+    Constant("close_tries", 8, "1", "close_loops: step sizes tried in a line search"),
 )
-"""Listed where loops close."""
+"""Listed for robots with closed loops."""

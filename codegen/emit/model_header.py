@@ -1,4 +1,4 @@
-"""Headers by which plain C knows a robot: src/model.h for every source, src/<source>_model.h for one."""
+"""Headers with a robot's data for plain C: src/model.h for every source, src/<source>_model.h for one."""
 
 from __future__ import annotations
 

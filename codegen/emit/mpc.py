@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from diffpbd.codegen.emit.constants import TOO_NEAR
 from diffpbd.codegen.emit.constrained_step import motors
 from diffpbd.codegen.emit.model_header import add_source_model
 from diffpbd.codegen.emit.paths import add_second_path
-from diffpbd.codegen.emit.sources import Emission, argument
+from diffpbd.codegen.emit.sources import Emission, Shapes, arguments
 from diffpbd.codegen.functions import DOCS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph.clearance import OBSTACLES
 from diffpbd.codegen.graph.model import Model
@@ -34,14 +33,10 @@ SOURCES: Final = (
 )  # fmt: skip
 """Plain C of the solver."""
 
-INPUTS: Final = (
-    "p pd u_last P_ref PD_ref U_ref tip_ref weights tip_weights bounds options h alpha P_guess PD_guess U_guess"
-)
-OUTPUTS: Final = "U P PD info"
 MOST_NEAR: Final = 24
-"""Distances that a stage has as inequalities: the least of all."""
+"""Largest number of distance inequalities of a stage: the least distances."""
 MOST_ACTIVE: Final = 64
-"""Inequalities of a program that may act at once where it is solved without a barrier."""
+"""Size of the working set of the active-set method."""
 
 
 def add_mpc(emission: Emission, model: Model, shaped: Clearance | None = None) -> None:
@@ -54,25 +49,20 @@ def add_mpc(emission: Emission, model: Model, shaped: Clearance | None = None) -
     offsets = [where.get(f"torque_offset.{model.robot.joints[i].name}", 0) for i in model.robot.independent]
     floating = model.robot.floating
     n_p = n + 1 if floating else n
-    shapes: Mapping[str, tuple[int, int | str]] = {
+    obstacles = {} if shaped is None else {kind: (OBSTACLES[kind], count) for kind, count in shaped.obstacles.items()}
+    shapes: Shapes = {
         "p": (n_p, 1), **dict.fromkeys(("pd", "u_last"), (n, 1)), **dict.fromkeys(("weights", "bounds"), (n, 6)),
         **dict.fromkeys(("P_ref", "P_guess", "P"), (n_p, "N+1")),
         **dict.fromkeys(("PD_ref", "PD_guess", "PD"), (n, "N+1")),
         **dict.fromkeys(("U_ref", "U_guess", "U"), (n, "N")),
         "tip_ref": (3, "N+1"), "tip_weights": (3, 2), "options": (7, 1), "h": (1, 1), "alpha": (alpha_size, 1),
-        "info": (9 if shaped else 8, 1), "keep_apart": (3, 1),
+        "info": (9 if shaped else 8, 1),
+        **({"keep_apart": (3, 1)} if shaped else {}), **obstacles,
     }  # fmt: skip
     operations = emission.known("jac_joint_step").operations + recursion_operations(n)
-    inputs, outputs = ([argument(name, *shapes[name]) for name in names.split()] for names in (INPUTS, OUTPUTS))
-    obstacles = {} if shaped is None else {kind: (OBSTACLES[kind], count) for kind, count in shaped.obstacles.items()}
-    if shaped:
-        inputs += [
-            argument("keep_apart", *shapes["keep_apart"]),
-            *(argument(k, *size) for k, size in obstacles.items()),
-        ]
     status = (5, 6, 7, 8, *((TOO_NEAR,) if shaped else ()))
     docs = DOCS_OF_LOOPS if closed or not all(driven) else DOCS
-    emission.declare("mpc", docs["mpc"], inputs, outputs, operations=operations, work=None, status=status)
+    emission.declare("mpc", docs["mpc"], *arguments("mpc", shapes), operations=operations, work=None, status=status)
     for name in SOURCES:
         emission.copy(name)
     add_source_model(

@@ -1,4 +1,4 @@
-"""A robot's numbers as one C array: constants in a table, entries that depend on alpha worked out and put in their places."""
+"""A robot's numbers as one C array: a table of constants, and entries computed from alpha."""
 
 from __future__ import annotations
 

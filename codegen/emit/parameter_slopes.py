@@ -1,4 +1,4 @@
-"""Which of a deep tree's numbers parameters change, for the Jacobian of its step by them (templates/tree_parameters.h)."""
+"""Dependence of a deep tree's numbers on parameters, for the step's Jacobian by them (templates/tree_parameters.h)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Emission of float/: a folder's C once more in single precision (`--single`), for processors whose unit computes in it alone.
 
 The text is that of the double sources with other words: the type, the ends of numbers, names of libm, and what is exported,
-`<robot>_single_...`, so that a program may link both. What rounding decides is in `TOLERANCES`; sine and cosine have series of
-their own.
+`<robot>_single_...`, so that a program may link both. Tolerances that depend on rounding are in `TOLERANCES`; sine and
+cosine have their own series.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TOLERANCES: Final[Mapping[str, float]] = {
     "rate_tolerance": 1e-5,  # [1] its square is below rounding
     "least_step": LEAST_STEP,
 }
-"""Named constants whose value is another in single precision."""
+"""Constants with another value in single precision."""
 SOURCES: Final = ("joint_step", "formulas", "functions", "derivatives", "frames", "common")
 """C files that exist in single precision, with all that they include."""
 REFUSED: Final = (
@@ -51,7 +51,7 @@ REFUSED: Final = (
     "clearance",
     "clearance_points",
 )
-"""What has no single precision: rows that are kept to 1e-9 m, cancelling sums, factorisations of ill-conditioned matrices."""
+"""Features without single precision: rows kept to 1e-9 m, cancelling sums, factorisations of ill-conditioned matrices."""
 LIBM: Final = (
     "acos", "asin", "atan", "atan2", "cos", "cosh", "exp", "fabs", "floor", "fmax", "fmin", "hypot", "log", "pow", "sin",
     "sinh", "sqrt", "tan", "tanh",
@@ -68,7 +68,7 @@ _WORD = re.compile(
 
 
 def check_single(model: Model, found: Capabilities) -> None:
-    """Refuses what has no single precision, by name."""
+    """Refuses features without single precision, by name."""
     reasons = [found.lacking[need] for need in ("open", "unlimited", "free") if need in found.lacking]
     if model.robot.floating:
         reasons.append("a floating base")
@@ -107,7 +107,7 @@ def _number(text: str) -> str:
 def add_single(
     emission: Emission, constants: Sequence[Constant], joints: Sequence[str], alpha: Sequence[Parameter]
 ) -> list[str]:
-    """float/ from what was emitted in double precision; names of what it has not. `check_single` has let the model through."""
+    """float/ from the emission in double precision; returns missing functions. The model has passed `check_single`."""
     robot, name = emission.robot, f"{emission.robot}_single"
     own = Emission(name, emission.banner, frames=emission.frames)
     kept = [f for f in emission.functions if family(f.name) not in REFUSED]

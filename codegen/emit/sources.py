@@ -13,15 +13,15 @@ from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
 from diffpbd.codegen.emit.constants import NOT_FORWARDS, SPECIAL_STATUS, STATUS
 from diffpbd.codegen.emit.enumerators import frames, parameters, statuses
 from diffpbd.codegen.emit.environment import plain, render
-from diffpbd.codegen.functions import expect_declared
-from diffpbd.codegen.graph.catalogue import axes, unit_and_frame, worded
+from diffpbd.codegen.functions import FUNCTIONS, expect_declared
+from diffpbd.codegen.graph.catalogue import axes, is_derivative, unit_and_frame, worded
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
 from diffpbd.runtime.folder.manifest import ABI_VERSION, Argument, Function, Parameter
 
 
 @dataclass(frozen=True)
 class Banner:
-    """What the head of every emitted file says."""
+    """Head of every emitted file."""
 
     text: str
     version: str
@@ -116,6 +116,27 @@ class Entry:
 def argument(name: str, rows: int, cols: int | str) -> Argument:
     """An argument with its axes, unit and frame."""
     return Argument(name, rows, cols, axes(name, cols), *unit_and_frame(name))
+
+
+Shapes = Mapping[str, tuple[int, int | str]]
+
+
+def arguments(name: str, shapes: Shapes) -> tuple[list[Argument], list[Argument]]:
+    """Inputs and outputs of a declared function by the shapes of their names, which has of those that only some robots have
+    what this one has. Seeds are as what they belong to, blocks of Jacobians have an output's rows and an input's columns."""
+
+    def shape(k: str) -> tuple[int, int | str]:
+        if is_derivative(k):
+            output, _, by = k[1:].rpartition("_d")
+            return shapes[output][0], shapes[by][0]
+        return shapes[k.removesuffix("_bar")]
+
+    f = FUNCTIONS[name]
+    inputs, outputs = (
+        [argument(slot.name, *shape(slot.name)) for slot in slots if slot.always or slot.name in shapes]
+        for slots in (f.inputs, f.outputs)
+    )
+    return inputs, outputs
 
 
 @dataclass(frozen=True)

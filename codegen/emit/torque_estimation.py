@@ -9,12 +9,10 @@ import casadi as ca
 from diffpbd.codegen.emit.c_writer import kernel
 from diffpbd.codegen.emit.kinds import FRICTION, starts
 from diffpbd.codegen.emit.model_header import add_source_model
-from diffpbd.codegen.emit.sources import Emission, argument
+from diffpbd.codegen.emit.sources import Emission, Shapes, arguments
 from diffpbd.codegen.functions import DOCS
 from diffpbd.runtime.folder.manifest import Parameter
 
-INPUTS = "p0 pd0 U_start P_ref PD_ref u_prev lambdas known_friction h alpha"
-OUTPUTS = "U P PD loss change"
 RATES = 2
 """Kernels of rates; a third one is that of friction which depends on the start of a step."""
 WEIGHTS = 3
@@ -44,16 +42,16 @@ def add_torque_estimation(
     for name in ("torque_estimation.c", "torque_estimation.h"):
         emission.copy(name)
     emission.texts["estimate_torque"] = sum(len(k.text) for k in kernels)
-    shapes: dict[str, tuple[int, int | str]] = {
+    shapes: Shapes = {
         **dict.fromkeys(("p0", "pd0", "u_prev"), (n, 1)), **dict.fromkeys(("U_start", "P_ref", "PD_ref", "U"), (n, "N")),
         **dict.fromkeys(("P", "PD"), (n, "N+1")), **dict.fromkeys(("known_friction", "h", "loss", "change"), (1, 1)),
         "lambdas": (WEIGHTS, 1), "alpha": (len(alpha), 1),
     }  # fmt: skip
-    inputs, outputs = ([argument(name, *shapes[name]) for name in names.split()] for names in (INPUTS, OUTPUTS))
     operations, status = (
         step.operations + sum(k.operations for k in kernels),
         (1, 2, 9, *((10, 12, 13) if loops else ())),
     )
     emission.declare(
-        "estimate_torque", DOCS["estimate_torque"], inputs, outputs, operations=operations, work=None, status=status
+        "estimate_torque", DOCS["estimate_torque"], *arguments("estimate_torque", shapes),
+        operations=operations, work=None, status=status,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Numbers of what is attached to a robot's links, as columns of blocks: closed loops, contacts, wrenches, lever springs."""
+"""Parameters of a robot's closed loops, contacts, wrenches and lever springs, as columns of blocks."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def loop_numbers(entry: Any, index: Mapping[str, int], aligned: Sequence[Any], l
 
 
 def as_touching(pair: Pair) -> Contact:
-    """A pair as the derivation sees it."""
+    """A pair as an input of the derivation."""
     own, other = pair.sphere, pair.other
     cores = (own.core, PLANE if isinstance(other, Plane) else other.core)
     return Contact(own.link, other.link, cores, bool(own.friction), own.torsional > 0.0, own.rolling > 0.0)
 
 
 def placed(entry: Any, robot: Robot, sphere: Sphere) -> Any:
-    """Centre of a sphere in its link's frame [m]: its own entries of alpha, or by the size and place of its surface."""
+    """Centre of a sphere in its link's frame [m]: its own entries of alpha, or from the size and pose of its surface."""
     middle, half = extent(robot, sphere)
     centre = vector(entry, f"contact.centre.{sphere.surface}", AXES, middle)
     parts = []
@@ -74,7 +74,7 @@ def sloped(entry: Any, plane: Plane) -> Any:
 
 
 def contact_blocks(entry: Any, aligned: Sequence[Any], robot: Robot) -> dict[str, Any]:
-    """Numbers of both shapes of every contact, and of its law; where any has friction against turning, its levers behind."""
+    """Numbers of both shapes of every contact, and of its law; with torsional or rolling friction then its lever arms."""
     columns, laws = [], []
     turned = any(pair.sphere.torsional > 0.0 or pair.sphere.rolling > 0.0 for pair in robot.pairs)
     for pair in robot.pairs:

@@ -1,4 +1,4 @@
-"""Which functions a robot gets, and why not: the table that the folder, `diffpbd info` and docs/method.md follow."""
+"""Which functions a robot gets, or why not: the table behind the folder, `diffpbd info` and docs/method.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from diffpbd.runtime.folder.manifest import families
 
 GRAPHS: Final = "derivative_graphs"
 UNROLLED: Final = "joint_step_unrolled"
-"""The graph that no compiled function stands beside."""
+"""The graph without a compiled function."""
 
 OF_LOOPS_TOO: Final = "variational_direct"
 """The one step on maximal states that solves closed loops."""
@@ -32,30 +32,30 @@ Command: TypeAlias = Callable[[Recipe], str]
 MEMORY: Final = (
     "friction with memory (dahl), whose deflection joint_step takes from alpha and deflection_next carries on"
 )
-"""What a robot is that is not `forgetful`."""
+"""Reason for a robot that is not `forgetful`."""
 
 NEEDS: Final[Mapping[str, str]] = {
-    "inertia": "every joint moves some inertia",
-    "independent": "no joint mimics another",
-    "massive": "every moving link has mass and inertia of its own",
-    "open": "no loop closes it",
-    "unlimited": "no limits act",
-    "unstopped": "no loop closes it, or no limits act",
-    "free": "nothing can touch it",
-    "told": "no loop closes it, or loops that have a step do and its base does not float",
-    "shared": "closed loops, where there are any, have a step",
-    "anchored": "its base does not float",
-    "plain": "its base does not float, or friction is of the plain law; it has no memory, or no loop, limit or contact acts",
-    "forgetful": "friction has no memory",
-    "short": f"no path from base to tip has more than {DENSE_DEPTH} joints",
+    "inertia": "every joint carries inertia",
+    "independent": "no mimic joints",
+    "massive": "no massless moving links",
+    "open": "no closed loops",
+    "unlimited": "no joint limits",
+    "unstopped": "closed loops only without joint limits",
+    "free": "no contacts",
+    "told": "closed loops only with a step and without a floating base",
+    "shared": "closed loops only with a step",
+    "anchored": "no floating base",
+    "plain": "a floating base only with the plain friction law; friction with memory only without loops, limits and contacts",
+    "forgetful": "no friction with memory",
+    "short": f"at most {DENSE_DEPTH} joints between base and tip",
 }
-"""What some functions need of a robot."""
+"""Conditions on a robot for some functions."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Functions that a robot gets if it has all that they need (of `NEEDS`), with their `jac_`, `jac_alpha_` and `vjp_`, but
-    for those that another group names in full."""
+    """Functions that a robot gets if it satisfies their `NEEDS`, with their `jac_`, `jac_alpha_` and `vjp_`, except those that
+    another group lists."""
 
     what: str
     functions: tuple[str, ...]
@@ -132,24 +132,24 @@ GROUPS: Final = (
 OF_LOOPS: Final = Group(
     "closed loops", ("close_loops", "close_rates", "loop_residual", "loop_force"), ("inertia", "plain"), "joint_step"
 )
-"""What only a robot with closed loops has, with its step; no other lacks it."""
+"""Functions that only exist for a robot with closed loops and a step; other robots do not list them as missing."""
 OF_CONTACT: Final = Group(
     "contacts", ("contact_gap", "contact_jacobian", "contact_torque", "contact_force", "contact_residual"), made=ALWAYS
 )
-"""What only a robot with contacts has."""
+"""Functions that only exist for a robot with contacts."""
 OF_MEMORY: Final = Group("memory of friction", ("deflection_next",), made=ALWAYS)
-"""What only a robot whose friction has a memory has."""
+"""Functions that only exist for friction with memory."""
 OF_SHAPES: Final = Group("distances of links", ("clearance", "clearance_points"), made=ON_DEMAND)
-"""What only a robot has that is generated with `--clearance`."""
+"""Functions that only exist with `--clearance`."""
 
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a robot lacks of `NEEDS`, with the reason that names links and joints."""
+    """`NEEDS` that a robot does not satisfy, with reasons that name links and joints."""
 
     lacking: Mapping[str, str]
     unasked: Mapping[str, str] = field(default_factory=dict)
-    """What is left out because nothing asked for it, with the reason: functions, and variants of `step` by name."""
+    """Functions, and variants of `step`, that are left out because they were not requested, with the reason."""
 
     def has(self, function: str) -> bool:
         """Whether the robot gets a function of `GROUPS`, or a derivative or variant of one."""
@@ -164,7 +164,7 @@ class Capabilities:
         return {k: why for k, why in self.unasked.items() if k not in moot} | impossible
 
     def notes(self) -> list[str]:
-        """A line for everything that is lacking: the reason, and what is left out for it."""
+        """A line for every unsatisfied condition: the reason, and what is left out for it."""
         lines = []
         for need, reason in self.lacking.items():
             lines.append(f"{reason}; left out: {', '.join(g.what for g in GROUPS if need in g.needs)}")
@@ -177,7 +177,7 @@ def _by_name(recipe: Recipe) -> str:
 
 
 def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
-    """Of a robot with its recipe; `command` words what would generate the rest."""
+    """Of a robot with its recipe; `command` gives the command that generates the rest."""
     robot, lacking = model.robot, {}
     if singular := singular_links(robot):
         pairs = ", ".join(f"link {link} has no inertia that joint {joint} could move" for link, joint in singular)
@@ -229,7 +229,7 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
 
 
 def _without_loops(recipe: Recipe, loops: str) -> dict[str, str]:
-    """Variants that do not know loops; refused where one of them is the recipe's own."""
+    """Variants without support for loops; refused if one of them is the recipe's own."""
     if recipe.variant != OF_LOOPS_TOO:
         raise InputError(
             f"{recipe.name}: integrator = {recipe.integrator}, solver = {recipe.solver}: {loops}, and steps on maximal states "
@@ -241,7 +241,7 @@ def _without_loops(recipe: Recipe, loops: str) -> dict[str, str]:
 
 
 def _unasked(recipe: Recipe, command: Command) -> dict[str, str]:
-    """Functions of every group from which none is asked for nor called, and variants that are not chosen."""
+    """Functions of groups that are neither requested nor called, and variants that are not chosen."""
     kept, asked = groups_of(recipe.functions), recipe.functions or (DEFAULT,)
     reasons: dict[str, str] = {}
 
@@ -285,6 +285,6 @@ def table() -> str:
     rows = ["| functions | made | a robot gets them if |", "|---|---|---|"]
     for group in (*GROUPS, OF_LOOPS, OF_CONTACT, OF_MEMORY, OF_SHAPES):
         names = ", ".join(f"`{name}`" for name in group.functions)
-        needs = ", ".join(NEEDS[need] for need in group.needs) or "–"
+        needs = "; ".join(NEEDS[need] for need in group.needs) or "–"
         rows.append(f"| {group.what}: {names} | {group.made} | {needs} |")
     return "\n".join(rows)

@@ -204,10 +204,11 @@ def axes(name: str, cols: int | str) -> int:
     plain = name.removesuffix("_bar")
     if plain in SCALARS:
         return SCALAR
-    return MATRIX if cols != 1 or plain in MATRICES or _is_derivative(plain) else VECTOR
+    return MATRIX if cols != 1 or plain in MATRICES or is_derivative(plain) else VECTOR
 
 
-def _is_derivative(name: str) -> bool:
+def is_derivative(name: str) -> bool:
+    """Whether an argument is a block of a Jacobian, dOUTPUT_dINPUT."""
     return name not in ARGUMENTS and name.startswith("d") and "_d" in name
 
 
@@ -217,7 +218,7 @@ def unit_and_frame(name: str) -> tuple[str, str]:
         return ARGUMENTS[name]
     if name.endswith("_bar"):
         return f"derivative of a scalar by {name[:-4]}", ARGUMENTS[name[:-4]][1]
-    if _is_derivative(name):
+    if is_derivative(name):
         output, _, by = name[1:].rpartition("_d")
         return f"{output} per {by}", "rows: output, columns: input (matrices column by column)"
     raise KeyError(f"no unit and frame known for argument {name}")

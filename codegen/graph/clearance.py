@@ -1,6 +1,6 @@
 """`clearance` of a model: signed distances of shapes on its links from each other and from obstacles given at run time.
 
-Distances come pair by pair, then obstacle by obstacle, each to every shape that moves. `distances` defines a pair; here shapes
+Order of distances: pairs, then obstacles, each to every moving shape. `distances` defines a pair; here shapes
 are placed in world axes and Jacobians made of it: a joint between the two bodies of a pair, with its axis a through o, moves
 the distance by a·M + (o × a)·n where it turns and by a·n where it slides; one that carries both does not.
 """
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import casadi as ca
 
-from diffpbd.codegen.description.robot import Robot, Shape
+from diffpbd.codegen.description.robot import Shape
 from diffpbd.codegen.functions import DOCS
 from diffpbd.codegen.graph.derivatives import Spec
 from diffpbd.codegen.graph.distances import AXES, BOX, CAPSULE, ORDER, PLANE, SPHERE, Apart, Placed, apart, facing, held
@@ -31,7 +31,7 @@ MOST: Final = 5000
 SMOOTHING: Final = "clearance.smoothing"
 """The entry of alpha."""
 TINY: Final = 1e-12
-"""[m or 1] Length of an obstacle's axis or normal, or of a pair's, below which it has no direction."""
+"""[m or 1] Length of an obstacle's axis or normal, or of a pair's normal, below which its direction is undefined."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Row:
-    """A distance: the shape in front, and the shape or obstacle behind it; where the latter is no shape its kind and number."""
+    """A distance: the first shape, and the second shape or an obstacle's kind and number."""
 
     one: int
     other: int
@@ -76,7 +76,7 @@ class Clearance:
         self.frames = self._frames()
         self.shapes = [self._placed(shape) for shape in self.robot.shapes]
         self.given = {kind: ca.SX.sym(kind, OBSTACLES[kind], count) for kind, count in counts.items()}
-        moving = [k for k, shape in enumerate(self.robot.shapes) if moves(self.robot, shape)]
+        moving = [k for k, shape in enumerate(self.robot.shapes) if shape.link >= 0]
         self.rows = [Row(a, b) for a, b in pairs]
         self.rows += [Row(k, m, kind) for kind, count in counts.items() for m in range(count) for k in moving]
         if len(self.rows) > MOST:
@@ -179,11 +179,6 @@ class Clearance:
         return ca.horzcat(*ones), ca.horzcat(*others)
 
 
-def moves(robot: Robot, shape: Shape) -> bool:
-    """Whether a shape is on a link that moves."""
-    return shape.link >= 0
-
-
 def specs(clearance: Clearance) -> Iterator[Spec]:
     """`clearance`, its points, and its derivatives."""
     if not clearance.rows:
@@ -205,19 +200,17 @@ def specs(clearance: Clearance) -> Iterator[Spec]:
 
 
 def _reverse(clearance: Clearance, inputs: Sequence[tuple[str, Any]], J: Any) -> Spec:
-    """vjp_clearance: by p as the Jacobian says, by all else as distances change with what is nearest held."""
+    """vjp_clearance: by p from the Jacobian, by other inputs with the nearest points held."""
     seed = ca.SX.sym("distance_bar", len(clearance.rows))
     total: Any = ca.SX(0)
     symbols, values = [], []
     for k, row in enumerate(clearance.rows):
         one, other = clearance.pair(row)
-        turned = ORDER.index(one.kind) > ORDER.index(other.kind)
-        first, second = (other, one) if turned else (one, other)
-        moved, slopes = held(first, second, clearance.smoothing)
+        moved, slopes = held(one, other, clearance.smoothing)
         own = ca.SX.sym("slopes", slopes.numel())
         symbols.append(own)
         values.append(slopes)
-        total += seed[k] * (ca.dot(own, moved) - first.radius - second.radius)
+        total += seed[k] * (ca.dot(own, moved) - one.radius - other.radius)
     bars = {"p_bar": ca.mtimes(J.T, seed)}
     bars |= {f"{name}_bar": ca.gradient(total, variable) for name, variable in inputs[1:]}
     found = ca.substitute(list(bars.values()), [ca.vertcat(*symbols)], [ca.vertcat(*values)])

@@ -1,9 +1,9 @@
-"""Which pairs of shapes `clearance` compares: those that may touch, and do not always.
+"""Selects the pairs of shapes for `clearance`: those that may touch, but do not always.
 
-Left out are shapes of one rigid link, those of two links that a joint connects, what an SRDF disables, and what sampling finds,
-as MoveIt's setup assistant does: pairs that touch in nearly every pose, since they are made so, and pairs that never do. Poses
-are drawn from the limits, the same for the same robot. From those where a pair that never touched came nearest, its distance is
-then followed down its gradient, which finds what lies in a corner that no sample hit.
+Omitted are shapes of one rigid link, of two links connected by a joint, pairs disabled in an SRDF and, as in MoveIt's setup
+assistant, pairs that sampling finds to touch in nearly every pose, by design, or never. Poses are drawn within the limits,
+deterministically. For a pair that never touched, its distance is then minimised by gradient descent from its nearest samples,
+which finds contacts in corners that no sample hit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from diffpbd.codegen.description.report import listed, quoted
 from diffpbd.codegen.description.rigid import norm
 from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.graph.clearance import Clearance, moves
+from diffpbd.codegen.graph.clearance import Clearance
 from diffpbd.codegen.graph.floating import PLACE
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.runtime.base.errors import InputError, arg
@@ -30,22 +30,22 @@ Indices = tuple[int, int]
 SAMPLES: Final = 10_000
 """[1] Poses; MoveIt's default."""
 MOSTLY: Final = 0.95
-"""[1] Share of the poses from which on a pair is taken for one that always touches; MoveIt's."""
+"""[1] Share of poses above which a pair always touches; as in MoveIt."""
 OFTEN: Final = 0.5
-"""[1] Share from which on a pair that is kept is named: its shapes are wide for the robot, or it is folded by nature."""
+"""[1] Share above which a kept pair is reported: its shapes are too wide, or the robot is folded."""
 FOLLOWED: Final = 4
-"""[1] Nearest poses of a pair from which its distance is followed down."""
+"""[1] Number of nearest poses of a pair for descent."""
 WAY, SHORTER = 40, 0.7
-"""[1] Steps of it, and by what one that led nowhere is shortened."""
+"""[1] Steps of the descent, and factor on a step without progress."""
 FIRST: Final = 0.3
-"""[rad or m] Its first step."""
+"""[rad or m] First step of the descent."""
 SLIDE: Final = 0.5
 """[m] To either side of zero where a slide has no limits; a hinge without has half a turn."""
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """Pairs by index; how many never touched, those that always do, a line for everything worth one."""
+    """Pairs by index; how many never touched, those that always do, and notes."""
 
     pairs: tuple[Indices, ...]
     apart: int
@@ -100,7 +100,7 @@ def _candidates(robot: Robot) -> list[Indices]:
                 continue
             if frozenset((one.part, other.part)) in disabled or _connected(robot, one.link, other.link):
                 continue
-            found.append((a, b) if moves(robot, one) else (b, a))
+            found.append((a, b) if one.link >= 0 else (b, a))
     return found
 
 
@@ -170,7 +170,7 @@ def limits(robot: Robot) -> tuple[Array, Array]:
 
 
 def _reached(graphs: Graphs, every: Sequence[Indices], never: Sequence[int], poses: Array, found: Array) -> set[int]:
-    """Pairs that never touched in a sample, and do where their distance is followed down."""
+    """Pairs that never touched in a sample but do after descent."""
     at = Clearance(graphs, [every[k] for k in never], {})
     apart = at.found()
     J = at.jacobian(apart)

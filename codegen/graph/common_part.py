@@ -1,8 +1,7 @@
-"""What several CasADi graphs work out alike, as one graph that goes before them.
+"""Factors out the common part of several CasADi graphs.
 
-Code that stands once is fetched once: iterations of a step that begin with the same thousand operations fit into a processor's
-instruction cache when these are one function. What the graphs still need of it is handed on in an array. Operations stay
-the same ones, so do their bits.
+Iterations of a step that begin with the same thousand operations fit into a processor's instruction cache if these are one
+function. Intermediate results are passed on in an array. Operations do not change, nor do their bits.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import casadi as ca
 
 LEAVES = (ca.OP_CONST, ca.OP_INPUT)
 Key = tuple[Any, ...]
-"""What makes two operations the same: the operation and the numbers of its arguments; of an input its name and index."""
+"""Identity of an operation: its kind and the numbers of its arguments; for an input its name and index."""
 
 
 class _Numbering:
@@ -55,10 +54,10 @@ class _Numbering:
 def split(
     graphs: Mapping[str, ca.Function], made_by: Sequence[str], names: Mapping[str, str], name: str
 ) -> tuple[ca.Function, dict[str, ca.Function]]:
-    """What all graphs of `made_by` have in common, as the graph `name` of the first one's inputs, with the output `between`;
-    and what is left of every graph, with its inputs and `between` in front of them.
+    """The common part of the graphs of `made_by`, as the graph `name` of the first one's inputs with the output `between`; and
+    the rest of every graph, whose inputs are `between` and its own.
 
-    `names` has inputs that are called otherwise in the first graph. Matrices are dense."""
+    `names`: inputs with other names in the first graph. Matrices are dense."""
     numbering = _Numbering()
     read = {k: numbering.read(g, names) for k, g in graphs.items()}
     common = set.intersection(*(read[k][0] for k in made_by))
@@ -90,7 +89,7 @@ def _rest(
     between: Any,
     known: Mapping[int, Any],
 ) -> ca.Function:
-    """What a graph works out beyond the values `inner`, of which it reads those that are `known` elements of `between`."""
+    """The part of a graph beyond the values `inner`, of which it reads the `known` elements of `between`."""
     inputs = {graph.name_in(k): ca.SX.sym(graph.name_in(k), *graph.size_in(k)) for k in range(graph.n_in())}
     values = _values(numbering, seen - inner, {names.get(k, k): s for k, s in inputs.items()}, known)
     results = []

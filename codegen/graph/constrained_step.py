@@ -25,7 +25,7 @@ def closed_rows(model: Model, p: Any, every: bool = False) -> tuple[Any, Any]:
 
 
 def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
-    """Every kernel of the step, its derivatives, and what is asked at an instant."""
+    """Every kernel of the step, its derivatives, and functions of an instant."""
     tree, prepared = model.tree, prepare(model)
     values = graph_of("prepare", {"alpha": model.alpha}, {"model": prepared.values})
     programs = {"start": bordered.start(tree), "node": bordered.node(tree)}
@@ -98,7 +98,7 @@ def closing(model: Model) -> ca.Function:
 
 
 def told(model: Model) -> list[int]:
-    """Which of all rows say something: the others are zero whatever moves, as across the plane of a planar loop."""
+    """Rows that are not identically zero, as those across the plane of a planar loop are."""
     if not model.tree.closures:
         return []
     g, A = closed_rows(model, ca.SX.sym("p", model.tree.freedoms), True)
@@ -107,7 +107,7 @@ def told(model: Model) -> list[int]:
 
 
 def instant(model: Model) -> ca.Function:
-    """Accelerations x of the tree alone, Y = M⁻¹ Aᵀ, A, and Ȧ ṗ: what loops leave of accelerations and rates."""
+    """Accelerations x of the tree alone, Y = M⁻¹ Aᵀ, A, and Ȧ ṗ, for accelerations and rates with closed loops."""
     graphs = Graphs(model)
     p, pd, u = graphs.p, graphs.pd, graphs.u
     _, A = closed_rows(model, p)
@@ -120,7 +120,7 @@ def instant(model: Model) -> ca.Function:
 
 
 def held(model: Model) -> ca.Function:
-    """Torque that the tree alone needs (n), and A: what motors and loops share."""
+    """Torque of the tree alone (n), which motors and loops share, and A."""
     graphs = Graphs(model)
     p, pd, pdd = graphs.p, graphs.pd, graphs.pdd
     torque = graphs.inverse_dynamics(p, pd, pdd)

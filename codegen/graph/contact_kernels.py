@@ -15,7 +15,7 @@ from diffpbd.codegen.joint_space import contacts
 
 
 def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
-    """Those of a model with contacts."""
+    """Kernels for a model with contacts."""
     made = [touch(prepared, False), touch(prepared, True), law(model)]
     made += [touch_slopes(model), touch_curvature(model), touch_parameters(model)]
     made += rebounds.kernels(model)
@@ -23,7 +23,7 @@ def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
 
 
 def touch(prepared: Prepared, ending: bool) -> ca.Function:
-    """Gaps and rows J at a pose, a row after the other; of the start of a step the signs of normals too."""
+    """Gaps and rows J at a pose (row by row); at the start of a step also the signs of normals."""
     program = contacts.rows(prepared.model.tree, ending=ending)
     f = kernel_graph(program, "touch" if ending else "touch_start", prepared)
     inputs = {k: ca.SX.sym(k, *f.size_in(k)) for k in f.name_in()}
@@ -32,7 +32,8 @@ def touch(prepared: Prepared, ending: bool) -> ca.Function:
 
 
 def law(model: Model) -> ca.Function:
-    """alpha → `IN_CONE` of every contact, and its levers of friction against turning where any has one (numbers × contacts)."""
+    """alpha → `IN_CONE` of every contact, and its lever arms of torsional and rolling friction if there are any (numbers
+    × contacts)."""
     return graph_of("law", {"alpha": model.alpha}, {"law": model.blocks["contact_law"]})
 
 

@@ -1,10 +1,10 @@
-"""Both stages of a step in contact as equations in its end and impulses: what a transcription takes as constraints.
+"""Both stages of a step in contact as equations in its end and impulses, constraints of a transcription.
 
     R₁ = (h F − h A₀ᵀ λ − h J₀ᵀ (λₙ, λₜ),  g(p₁),    β − P(β − ρ σ)),    β = (μ λₙ, λₜ),
     R₂ = (h G − h A₁ᵀ η − h J₁ᵀ (γₙ, γₜ),  A₁ ṗ₁,    γ − P(γ − ρ σ)),    γ = (μ γₙ, γₜ).
 
-Where joints have limits their impulses stand beside those of contacts, and their rows of one dimension in front of these. Both
-vanish along `joint_step`. An optimizer that has ends and impulses as unknowns meets no iteration inside, and may lower
+Impulses of joint limits are appended to those of contacts, and their scalar rows precede the contacts'. Both residuals
+vanish for `joint_step`. With ends and impulses as unknowns an optimizer needs no inner iterations, and can lower
 `contact.slip` from solve to solve.
 """
 

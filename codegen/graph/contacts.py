@@ -1,7 +1,7 @@
 """Contacts of a model over a step as expressions: gaps, rows along which impulses act, rates of surfaces, equations.
 
-Impulses λ stand contact by contact: the normal one and along two tangents with friction, the normal one alone without [N s],
-then those of friction against turning over their levers. Those of the pose stage act along the rows at the start of a step,
+Impulses λ [N s] per contact: normal and, with friction, two tangential ones, then torsional and rolling ones over their lever
+arms. Those of the pose stage act along the rows at the start of a step,
 those of the rate stage along the rows at its end.
 """
 
@@ -23,11 +23,11 @@ from diffpbd.codegen.program.tree import Contact, Tree
 
 LOAD, SLIP = (IN_CONE.index(name) for name in ("load", "slip"))
 TURNS: Final = 2
-"""Kinds of friction against turning: about the normal, and across it."""
+"""Kinds of rotational friction: torsional and rolling."""
 
 
 def normals(tree: Tree) -> list[int]:
-    """Places of the normal impulses of contacts among all of their impulses, then how many there are."""
+    """Indices of the normal impulses among all impulses of contacts, then the number of all."""
     found = [0]
     for contact in tree.contacts:
         found.append(found[-1] + contact.rows)

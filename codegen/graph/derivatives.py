@@ -25,7 +25,7 @@ STATE_AND_ALPHA = (
 )  # fmt: skip
 """Functions with jac_, jac_alpha_ and vjp_."""
 REVERSE_ONLY = ("fk", "joint_state")
-"""Functions with vjp_ alone."""
+"""Functions with vjp_ only."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Spec:
 
 @dataclass(frozen=True)
 class RowSpec:
-    """A function whose Jacobian rows come from one reverse run for each unit seed.
+    """A function whose Jacobian is computed row by row, with a reverse run per unit seed.
 
     `inputs` and `bars` (the gradients that a reverse run gives) are names with sizes, `seeds` the outputs with sizes. The
     function's outputs are `values` (of the function `of`), then d<output>_d<input> for every seed and every input in
@@ -59,7 +59,7 @@ class RowSpec:
 
 
 def specs(graphs: Graphs, wanted: Callable[[str], bool] = lambda _name: True) -> Iterator[Spec | RowSpec]:
-    """Every plain function of a model, each followed by its derivatives; those that are not `wanted` cost nothing."""
+    """Every plain function of a model, each followed by its derivatives; only `wanted` ones are derived."""
     by_rows = graphs.model.tree.deep or graphs.tangent is not None
     for name, inputs, outputs in graphs.values():
         yield Spec(name, DOCS[name], graph_of(name, dict(inputs), outputs))
@@ -90,7 +90,7 @@ def _assembled(graphs: Graphs, name: str, inputs: Pairs, outputs: Mapping[str, A
 
 
 def _told_apart(graphs: Graphs, outputs: Mapping[str, Any], jac: Mapping[str, Any]) -> dict[str, Any]:
-    """The Jacobian of the tree's torques as that of what motors give and of what is left where joints have none."""
+    """The Jacobian of the tree's torques, split into motor torques and remainders of joints without a motor."""
     if "unbalanced" not in outputs:
         return {**jac, "u": outputs["u"]}
     motors, found = graphs.motors, dict(outputs)

@@ -1,7 +1,7 @@
-"""How far apart two convex shapes are, signed, with the wrench of a unit force there: the one definition of `clearance`.
+"""Signed distance of two convex shapes, with the wrench of a unit force there: the only definition of `clearance`.
 
 A shape is a sphere swept over its core: a point (sphere), a segment (capsule), a box, or the half-space under a plane. Cores
-are centres c, c' with unit axes and halves: points c + Σ s h u, |s| ≤ 1. What is apart is the least of
+are centres c, c' with unit axes and halves: points c + Σ s h u, |s| ≤ 1. The distance follows from the least
 
     V = |w|² + δ² Σ s²,    w = difference of two points of the cores,    distance = √V − radii,
 
@@ -32,19 +32,19 @@ SPHERE, CAPSULE, BOX, PLANE = "sphere", "capsule", "box", "plane"
 AXES: Final = {SPHERE: 0, CAPSULE: 1, BOX: 3, PLANE: 1}
 """Unit axes of a core; the one of a plane is its normal."""
 ORDER: Final = (SPHERE, CAPSULE, BOX, PLANE)
-"""The first of a pair is the one further in front."""
+"""Order of the shapes of a pair."""
 OF_BOXES: Final = 5e-2
-"""[1] Part of the smoothing length that boxes and planes take: touching, these are off by all of it."""
+"""[1] Factor on the smoothing length for boxes and planes, whose error in contact is all of it."""
 POINT: Final = 1e-12
-"""[m] Distance of cores below which the normal fades: it has no direction where they are one."""
+"""[m] Distance of cores below which the normal fades out, because its direction is undefined at zero."""
 ALONG: Final = 1e-15
 """[1] Part of a segment's direction across a face below which it runs along the face."""
 PARALLEL: Final = 1e-9
-"""[1] Sine of two edges' angle below which their common normal is none."""
+"""[1] Sine of two edges' angle below which their common normal is undefined."""
 FAR: Final = 1e9
 """[m] Beyond any distance."""
 NEVER: Final = -FAR
-"""[m] Separation along a normal that is none."""
+"""[m] Separation along an undefined normal."""
 
 
 @dataclass(frozen=True)
@@ -67,21 +67,23 @@ class Apart:
     moment: Any
 
 
+def ordered(one: Placed, other: Placed) -> tuple[Placed, Placed, bool]:
+    """Two shapes in the order of `ORDER`, and whether that turns them round."""
+    turned = ORDER.index(one.kind) > ORDER.index(other.kind)
+    return (other, one, True) if turned else (one, other, False)
+
+
 def apart(one: Placed, other: Placed, smoothing: Any) -> Apart:
     """Two shapes, in either order; two planes are none."""
-    if ORDER.index(one.kind) > ORDER.index(other.kind):
-        found = apart(other, one, smoothing)
-        return Apart(found.distance, -found.normal, -found.moment)
-    given = (one.centre - other.centre, one.axes, one.halves, other.axes, other.halves)
-    d, n, torque, _ = cores(one.kind, other.kind)(*given, smoothing)
-    return Apart(d - one.radius - other.radius, n, ca.cross(one.centre, n) + torque)
+    first, second, turned = ordered(one, other)
+    given = (first.centre - second.centre, first.axes, first.halves, second.axes, second.halves)
+    d, n, torque, _ = cores(first.kind, second.kind)(*given, smoothing)
+    found = Apart(d - first.radius - second.radius, n, ca.cross(first.centre, n) + torque)
+    return Apart(found.distance, -found.normal, -found.moment) if turned else found
 
 
-def facing(one: Placed, at: Apart, off: Any = 0) -> Any:
-    """The nearest point on the surface of the first shape: on the line along n that M says, its furthest against n; or one that
-    is `off` it against n."""
-    if one.kind == SPHERE:
-        return one.centre - (one.radius + off) * at.normal
+def facing(one: Placed, at: Apart) -> Any:
+    """The nearest point on the surface of the first shape: on the line along n that M says, its furthest against n."""
     size = ca.dot(at.normal, at.normal) + POINT**2
     reach = one.radius * ca.sqrt(size)
     for k in range(AXES[one.kind]):
@@ -89,14 +91,15 @@ def facing(one: Placed, at: Apart, off: Any = 0) -> Any:
     height = (ca.dot(one.centre, at.normal) - reach) / size
     if one.kind == PLANE:
         height = ca.dot(one.centre, at.normal) / size
-    return ca.cross(at.normal, at.moment) / size + (height - off) * at.normal
+    return ca.cross(at.normal, at.moment) / size + height * at.normal
 
 
 def held(one: Placed, other: Placed, smoothing: Any) -> tuple[Any, Any]:
     """What a distance of the cores is a function of, c − c', axes and halves of both in one column, and its derivatives by
-    these; of two shapes in the order of `ORDER`."""
-    given = (one.centre - other.centre, one.axes, one.halves, other.axes, other.halves)
-    return ca.vertcat(*map(ca.vec, given)), cores(one.kind, other.kind)(*given, smoothing)[3]
+    these."""
+    first, second, _ = ordered(one, other)
+    given = (first.centre - second.centre, first.axes, first.halves, second.axes, second.halves)
+    return ca.vertcat(*map(ca.vec, given)), cores(first.kind, second.kind)(*given, smoothing)[3]
 
 
 @cache
@@ -241,14 +244,13 @@ def _greatest(values: Sequence[Any], length: Any) -> Any:
 
 
 def greater(a: Any, b: Any, length: Any) -> Any:
-    """The greater of two with one derivative everywhere: the greater itself but where they are within δ, there above it by
-    at most δ/4."""
+    """Smooth maximum: exact unless the two are within δ, where it is larger by at most δ/4."""
     near = length - ca.fmin(ca.fabs(a - b), length)
     return ca.fmax(a, b) + near * near / (4 * length)
 
 
 def _size(x: Any, length: Any) -> Any:
-    """|x| with one derivative everywhere: |x| itself but within δ of 0, there above it by at most δ/2."""
+    """Smooth |x|: exact unless within δ of 0, where it is larger by at most δ/2."""
     near = length - ca.fmin(ca.fabs(x), length)
     return ca.fabs(x) + near * near / (2 * length)
 

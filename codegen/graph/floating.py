@@ -1,11 +1,11 @@
-"""A floating base: any function of a robot whose base is free, from functions of a tree that stands on six joints.
+"""Functions of a robot with a floating base, from functions of a tree with six joints for the base.
 
-At an instant the world is seen from the base: its frame stands still where the base link is, gravity and all else that is
-given in world axes is turned into it, and the first six joints, three slides and three hinges, are at zero. With R the base's
+At an instant the base's present frame is the reference: gravity and everything else given in world axes is rotated into it, and
+the first six joints, three prismatic and three revolute, are zero. With R the base's
 rotation at that instant, x its place, s the slides and a the hinges, the base's later place is x + R s, its later rotation
 R Rx(a₁) Ry(a₂) Rz(a₃), and its rates are R ṡ and R E(a) ȧ with E = (e₁, Rx e₂, Rx Ry e₃). E is 1 at a = 0, so torques,
-inertias and Jacobians are turned by R alone; accelerations there have one part more, since E moves. Nothing but gravity and
-what stands in the world tells one frame from another: every step has a new one, far from the angles where E is singular.
+inertias and Jacobians are only rotated by R; accelerations have one more term, from dE/dt. Only gravity and objects fixed
+in the world depend on the frame: every step has a new one, far from the angles where E is singular.
 
 A position has seven numbers for the base, place [m] and unit quaternion wxyz, rates have six: velocity of the base link's
 origin [m/s] and angular velocity [rad/s], world axes. A derivative by a position is one by x + δ, (1, φ/2) ⊗ q and the joints:
@@ -35,7 +35,7 @@ PHANTOMS: Final = FREEDOMS - 1
 STEP: Final = ("p", "pd", "u", "h", "alpha")
 """Arguments of joint_step."""
 FRAME: Final = 12
-"""Numbers of the frame that a step is seen from: rotation by rows, place."""
+"""Size of a step's frame: rotation (row by row), position."""
 
 
 def rotation(q: Any) -> Any:
@@ -58,7 +58,7 @@ def tangent(p: Any) -> Any:
 
 
 def seen_from(model: Model, R: Any, x: Any) -> Model:
-    """The model with all that is given in the world, gravity, wrenches and ends of loops, in the axes of a frame there."""
+    """The model with gravity, wrenches and ends of loops transformed from the world to a frame."""
     blocks = {k: ca.SX(v) for k, v in model.blocks.items()}
     blocks["gravity"] = ca.mtimes(R.T, blocks["gravity"])
     if "heading" in blocks:
@@ -82,7 +82,7 @@ def seen_from(model: Model, R: Any, x: Any) -> Model:
 
 
 def from_a_frame(model: Model) -> Model:
-    """The model seen from a frame whose numbers are further parameters, behind its own."""
+    """The model in a frame whose numbers are further parameters, after its own."""
     frame = ca.SX.sym("frame", FRAME)
     names = [*(f"frame.rotation.{i}{k}" for i in "xyz" for k in "xyz"), *(f"frame.place.{i}" for i in "xyz")]
     more = tuple(Parameter(name, "1", 0.0, None, None) for name in names)

@@ -40,7 +40,7 @@ class Graphs:
         """Columns along which derivatives by p are taken, where these are not its entries."""
 
     def program(self, program: Program, **arguments: Any) -> dict[str, Any]:
-        """Inline a program with the model's blocks for whatever is not given."""
+        """Inline a program, with the model's blocks for inputs that are not given."""
         given = {k: arguments[k] if k in arguments else self.model.blocks[k] for k in program.inputs}
         return inline(program, given)
 
@@ -58,7 +58,7 @@ class Graphs:
         return self.gears.torques(torque)
 
     def pose_torque(self, p: Any) -> Any:
-        """Torque on each coordinate (n) that the pose alone decides: springs and external wrenches."""
+        """Torque on each coordinate (n) that depends on the pose only: springs and external wrenches."""
         if not self.model.tree.wrenches:
             return self.spring(p)
         program = wrenches.torque_program(self.model.tree)
@@ -117,7 +117,7 @@ class Graphs:
         if forces.has_memory(tree.friction):
             given = {"pd_next": gears.rates(pd), "h": self.h}
             end = self.program(memory.deflection_program(tree.n), **given)["deflection"]
-            within = ca.fmax(ca.fmin(end[tree.base :], 1), -1)  # what rounding makes of a deflection at its bound
+            within = ca.fmax(ca.fmin(end[tree.base :], 1), -1)  # rounding of a deflection at its bound
             yield "deflection_next", [("pd_next", pd), ("h", self.h), alpha], {"deflection": within}
         if tree.closures:
             rows = self.program(closures.rows(tree, True), p=p)
@@ -142,7 +142,7 @@ class Graphs:
         return ca.mtimes(J.T, ca.vertcat(*along))
 
     def _shared(self, torque: Any, offset: Any) -> dict[str, Any]:
-        """What motors give of a torque, as their sensors read it, and what is left where joints have none."""
+        """Splits a torque into the motors' part, as their sensors read it, and remainders of joints without a motor."""
         if not self.model.robot.passive:
             return {"u": torque + offset}
         return {"u": self.motors * (torque + offset), "unbalanced": (1 - self.motors) * torque}
@@ -154,11 +154,11 @@ class Graphs:
         return ca.DM([float(robot.joints[k].name not in robot.passive) for k in robot.independent])
 
     def condensed(self, terms: Callable[[Graphs], Any]) -> Any:
-        """What the torque is linear in (`identification.terms`)."""
+        """Terms in which the torque is linear (`identification.terms`)."""
         return terms(self)
 
     def condensed_coefficients(self, coefficients: Callable[[Graphs], Any]) -> Any:
-        """The coefficients of that."""
+        """Coefficients of these terms."""
         return coefficients(self)
 
     def inverse_jacobian(self, p: Any, pd: Any, pdd: Any) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class Gears:
         return pd if self.matrix is None else ca.mtimes(self.matrix, pd)
 
     def torques(self, u: Any) -> Any:
-        """What torques on all joints do to the coordinates: Aᵀ u; of a matrix, its columns."""
+        """Torques on the coordinates from those on all joints: Aᵀ u; for a matrix column by column."""
         return u if self.matrix is None else ca.mtimes(self.matrix.T, u)
 
     def columns(self, matrix: Any) -> Any:

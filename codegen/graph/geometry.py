@@ -10,8 +10,8 @@ import casadi as ca
 from diffpbd.codegen.description.rigid import ANGLES, rpy_from_rotation
 
 RIGHT_ANGLE: Final = 1e-11
-"""[1] An entry of a joint's rotation within this of −1, 0 or 1 is taken for it: a right angle written as 1.57079632679 is off
-by 5e-12, which no sensor sees and every operation pays for."""
+"""[1] Entries of a joint's rotation within this of −1, 0 or 1 are rounded to it: a right angle written as 1.57079632679
+is off by 5e-12, which has no effect but costs operations."""
 
 
 def squared(rotation: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Kernels of the joint-space step (what the emitted solver loop calls), its residuals, and what derives from them."""
+"""Kernels of the joint-space step (called by the emitted solver), its residuals, and derivatives."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEAST_STEP: Final = 1e-9
 
 
 def forwards(h: Any, end: Any) -> Any:
-    """An end of a step h as a CasADi graph has it: NaN where h is none."""
+    """The end of a step h in a CasADi graph: NaN if h is too small."""
     return ca.if_else(h >= LEAST_STEP, end, ca.DM.nan(end.numel(), 1))
 
 
@@ -43,7 +43,7 @@ def _form(tree: Tree) -> Any:
 
 
 def step_programs(tree: Tree) -> dict[str, Program]:
-    """What the emitted solver loop calls, by kernel name: deep trees in world axes, others in link frames."""
+    """Programs of the solver's kernels by name: deep trees in world axes, others in link frames."""
     form = _form(tree)
     return {
         "start": form.start(tree),
@@ -75,7 +75,7 @@ def kernels(model: Model, prepared: Prepared, by_alpha: bool = True) -> list[ca.
 
 
 def node_torque(model: Model) -> ca.Function:
-    """Torque without friction, rate at the node → what the sensor reads: friction and offset added."""
+    """Torque without friction, rate at the node → sensor reading, with friction and offset."""
     gears = gears_of(model.robot)
     u, pd = ca.SX.sym("u", gears.n), ca.SX.sym("pd", gears.n)
     program, rate = forces.friction_program(model.robot.n, model.tree.friction), gears.rates(pd)
@@ -112,7 +112,7 @@ class Residuals:
 
 
 def on_hinges(p: Any, u: Any) -> Any:
-    """u with a floating base's torque, in the axes of the step's frame, as what it does on the base's three hinges at p."""
+    """u with a floating base's torque (axes of the step's frame) converted to the base's three hinges at p."""
     c, s = ca.cos(p[3:6]), ca.sin(p[3:6])
     torque = ca.vertcat(u[3], c[0] * u[4] + s[0] * u[5], s[1] * u[3] - s[0] * c[1] * u[4] + c[0] * c[1] * u[5])
     return ca.vertcat(u[0:3], torque, u[6:])

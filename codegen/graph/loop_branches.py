@@ -40,13 +40,13 @@ class Branches:
     other: tuple[tuple[int, Array], ...] = ()
 
 
-def rank_at(probe: Probe, scale: Array, p: Array) -> int:
+def rank_at(probe: Probe, p: Array) -> int:
     """How many rows are independent at a pose."""
-    s = np.linalg.svd(scale[:, None] * probe.rows(p)[1], compute_uv=False)
+    s = probe.spectrum(p)
     return int((s > max(RANK * s[0], IDLE)).sum())
 
 
-def branches(probe: Probe, poses: Sequence[Array], ranks: Sequence[int], scale: Array) -> Branches:
+def branches(probe: Probe, poses: Sequence[Array], ranks: Sequence[int]) -> Branches:
     """The motion that closed poses with these ranks belong to: of several the one with more poses, the others named."""
     n, most = len(poses[0]), max(ranks)
     if min(ranks) == most:
@@ -57,7 +57,7 @@ def branches(probe: Probe, poses: Sequence[Array], ranks: Sequence[int], scale: 
         if rank == n:
             rigid.append(p)
             continue
-        beside = _beside(probe, scale, p, rank) if rank < most else [rank]
+        beside = _beside(probe, p, rank) if rank < most else [rank]
         if not beside or max(beside) > rank:
             singular.append(p)
         else:
@@ -69,7 +69,7 @@ def branches(probe: Probe, poses: Sequence[Array], ranks: Sequence[int], scale: 
     return Branches(by_rank[rank], rank, tuple(singular), tuple(rigid), other)
 
 
-def _beside(probe: Probe, scale: Array, p: Array, rank: int) -> list[int]:
+def _beside(probe: Probe, p: Array, rank: int) -> list[int]:
     """Ranks at closed poses a stride from p, where there are some."""
     rng, found = np.random.default_rng(SEED), list[int]()
     ways = free(probe, p, rank)
@@ -77,5 +77,5 @@ def _beside(probe: Probe, scale: Array, p: Array, rank: int) -> list[int]:
         way = rng.standard_normal(len(ways)) @ ways
         beside = next(walk(probe, p, way / np.linalg.norm(way), BESIDE), None)
         if beside is not None:
-            found.append(rank_at(probe, scale, beside))
+            found.append(rank_at(probe, beside))
     return found

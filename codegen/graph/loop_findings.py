@@ -1,4 +1,4 @@
-"""What is refused of closed loops and what is doubted, with names and figures."""
+"""Errors and warnings about closed loops, with names and figures."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _gaps(robot: Robot, g: Array) -> list[Array]:
 
 
 def idle(robot: Robot) -> Finding:
-    """Loops that hold whatever moves."""
+    """Loops that constrain nothing."""
     one = len(robot.loops) == 1
     message = f"{_subject(robot)}: {'its' if one else 'their'} rows hold at every pose: {'it closes' if one else 'they close'}"
     return Finding("loop-idle", f"{message} nothing; leave {'it' if one else 'them'} out", (), _loop_names(robot))
@@ -123,7 +123,7 @@ def weak(robot: Robot, share: float, where: Array) -> Finding:
 
 
 def dependent(robot: Robot, value: float) -> Finding:
-    """Rows of which it cannot be said whether they depend on each other."""
+    """Rows whose redundancy is undecidable."""
     subject = _subject(robot)
     message = (
         f"{subject}: rows are nearly dependent (singular value {value:.2g} of the largest): anchors look off by about "
@@ -154,7 +154,7 @@ def _unit(row: str) -> str:
 
 
 def none(rows: str) -> Finding:
-    """Rows of loops where there are none."""
+    """Loop rows of a robot without loops."""
     return Finding("loop-all", f'loop_rows = "{rows}": no loop closes this robot; leave it out', (), ())
 
 
@@ -167,7 +167,7 @@ def beside(robot: Robot, what: str) -> Finding:
 
 
 def doubts(robot: Robot, mobility: int, opening: tuple[str, ...], least: float, where: Array) -> Iterator[Finding]:
-    """What is generated and named."""
+    """Warnings, which do not stop generation."""
     names = _loop_names(robot)
     subject = _subject(robot)
     if mobility == 0:

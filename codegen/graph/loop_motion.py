@@ -42,7 +42,6 @@ class Along:
 
     moving: Probe
     probe: Probe
-    scale: Array
     rank: int
     poses: list[Array]
     stacked: Array
@@ -52,9 +51,18 @@ class Along:
         """Those of a choice at every pose."""
         return np.linalg.svd(self.stacked[:, list(rows)], compute_uv=False)[:, self.rank - 1] / self.wanted
 
+    def least(self, rows: Sequence[int]) -> float:
+        """The least of them."""
+        return float(self.shares(rows).min())
+
+    @property
+    def count(self) -> int:
+        """Number of all rows."""
+        return len(self.probe.scale)
+
     def share(self, rows: Sequence[int], p: Array) -> float:
         """The share at any pose."""
-        A = self.scale[:, None] * self.probe.rows(p)[1]
+        A = self.probe.gradient(p)
         s = np.linalg.svd(A, compute_uv=False)
         if s[self.rank - 1] < SINGULAR * s[0]:
             return 1.0
@@ -78,7 +86,7 @@ def walk(probe: Probe, p: Array, direction: Array, stride: float = STRIDE) -> It
         yield q
 
 
-def along(moving: Probe, poses: Sequence[Array], scale: Array, rank: int, probe: Probe) -> Along:
+def along(moving: Probe, poses: Sequence[Array], rank: int, probe: Probe) -> Along:
     """From every closed pose to both sides, in a seeded direction of those that are free; `moving` has the rows that are closed
     on the way, `probe` all of them."""
     rng, found = np.random.default_rng(SEED), list(poses)
@@ -88,26 +96,25 @@ def along(moving: Probe, poses: Sequence[Array], scale: Array, rank: int, probe:
             way = rng.standard_normal(len(ways)) @ ways
             for sign in (1.0, -1.0):
                 found += walk(moving, p, sign * way / np.linalg.norm(way))
-    return _stacked(moving, probe, scale, rank, found)
+    return _stacked(moving, probe, rank, found)
 
 
-def _stacked(moving: Probe, probe: Probe, scale: Array, rank: int, poses: Sequence[Array]) -> Along:
-    stacked = np.array([scale[:, None] * probe.rows(p)[1] for p in poses])
+def _stacked(moving: Probe, probe: Probe, rank: int, poses: Sequence[Array]) -> Along:
+    stacked = np.array([probe.gradient(p) for p in poses])
     s = np.linalg.svd(stacked, compute_uv=False)
     asked = s[:, rank - 1] >= SINGULAR * s[:, 0]
     asked |= ~asked.any()
     own = [p for p, kept in zip(poses, asked, strict=True) if kept]
-    return Along(moving, probe, scale, rank, own, stacked[asked], s[asked, rank - 1])
+    return Along(moving, probe, rank, own, stacked[asked], s[asked, rank - 1])
 
 
-def exchanged(way: Along, order: list[int]) -> list[int]:
-    """The rows, exchanged one by one for better ones while their least share is below what is wanted."""
-    best = float(way.shares(order).min())
-    while best < SHARE:
-        others = [k for k in range(len(way.scale)) if k not in order]
+def exchanged(order: list[int], count: int, value: Callable[[list[int]], float], wanted: float) -> list[int]:
+    """The rows, exchanged one by one for better ones of `count` while their value is below what is wanted."""
+    best = value(order)
+    while best < wanted:
+        others = [k for k in range(count) if k not in order]
         swaps = [[*order[:k], other, *order[k + 1 :]] for k in range(len(order)) for other in others]
-        tried = [(float(way.shares(rows).min()), rows) for rows in swaps]
-        found = max(tried, default=(0.0, order), key=lambda pair: pair[0])
+        found = max(((value(rows), rows) for rows in swaps), default=(0.0, order), key=lambda pair: pair[0])
         if found[0] <= best:
             break
         best, order = found
@@ -117,7 +124,7 @@ def exchanged(way: Along, order: list[int]) -> list[int]:
 def regular(way: Along, order: list[int]) -> tuple[list[int], float, Array]:
     """Rows that stay independent, their least share, and where; `order` where it does."""
     for _ in range(4):
-        order = exchanged(way, order)
+        order = exchanged(order, way.count, way.least, SHARE)
         shares = way.shares(order)
         least, where = float(shares.min()), way.poses[int(shares.argmin())]
         if least > 0.999:
@@ -126,7 +133,7 @@ def regular(way: Along, order: list[int]) -> tuple[list[int], float, Array]:
         found = lowest(way.moving, starts, way.rank, partial(way.share, tuple(order)))
         if found[0] > 0.5 * least or found[0] > SHARE:
             return order, min(least, found[0]), found[1]
-        way = _stacked(way.moving, way.probe, way.scale, way.rank, [*way.poses, found[1]])
+        way = _stacked(way.moving, way.probe, way.rank, [*way.poses, found[1]])
         least, where = found
     return order, least, where
 
@@ -134,9 +141,9 @@ def regular(way: Along, order: list[int]) -> tuple[list[int], float, Array]:
 def completed(way: Along, order: Sequence[int]) -> list[int]:
     """The rows and as few others as are regular together, to be chosen among at every pose."""
     rows = list(order)
-    while float(way.shares(rows).min()) < SHARE and len(rows) < len(way.scale):
-        others = [k for k in range(len(way.scale)) if k not in rows]
-        rows.append(max(others, key=lambda k: float(way.shares([*rows, k]).min())))
+    while way.least(rows) < SHARE and len(rows) < way.count:
+        others = [k for k in range(way.count) if k not in rows]
+        rows.append(max(others, key=lambda k: way.least([*rows, k])))
     return rows
 
 

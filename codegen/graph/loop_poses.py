@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
-from diffpbd.codegen.description.rigid import triad_of
+from diffpbd.codegen.description.rigid import norm, triad_of
 from diffpbd.codegen.description.robot import Loop, Robot
 from diffpbd.codegen.laws.cuts import ROWS
 
@@ -32,13 +33,52 @@ Array = Any
 
 @dataclass(frozen=True)
 class Probe:
-    """All rows of a robot's loops as functions of the coordinates (n), at the defaults of alpha: `rows` gives g (m) and A
-    (m × n), `by_alpha` ∂g/∂alpha (m × entries)."""
+    """Rows of a robot's loops as functions of the coordinates (n), at the defaults of alpha: `rows` gives g (m) and A (m × n),
+    `by_alpha` ∂g/∂alpha (m × entries). They are all rows, or those of `order`."""
 
     robot: Robot
     rows: Callable[[Array], tuple[Array, Array]]
     by_alpha: Callable[[Array], Array]
     entries: tuple[str, ...]
+    order: tuple[int, ...] | None = None
+
+    @cached_property
+    def scale(self) -> Array:
+        """One over the loop's size [1/m] for rows that are lengths, 1 for the others (m)."""
+        found = scales(self.robot)
+        return found if self.order is None else found[list(self.order)]
+
+    def gradient(self, p: Array) -> Array:
+        """A at a pose, rows scaled."""
+        return self.scale[:, None] * self.rows(p)[1]
+
+    def spectrum(self, p: Array) -> Array:
+        """Its singular values, the largest first."""
+        return np.linalg.svd(self.gradient(p), compute_uv=False)
+
+    def only(self, order: Sequence[int]) -> Probe:
+        """The rows of `order` alone."""
+        own = list(order)
+
+        def rows(p: Array) -> tuple[Array, Array]:
+            g, A = self.rows(p)
+            return g[own], A[own]
+
+        return replace(self, rows=rows, by_alpha=lambda p: self.by_alpha(p)[own], order=tuple(own))
+
+
+def scales(robot: Robot) -> Array:
+    """One over the loop's size [1/m] for rows that are lengths, 1 for the others."""
+    scales: list[float] = []
+    for loop in robot.loops:
+        lengths = [norm(loop.parent_translation), norm(loop.child_translation)]
+        for link in (loop.parent, loop.child):
+            while link >= 0:
+                lengths.append(norm(robot.joints[link].translation))
+                link = robot.joints[link].parent
+        size = max(max(lengths), 1e-3)
+        scales += [1.0 / size if row.startswith(("gap", "distance")) else 1.0 for row in ROWS[loop.type.value]]
+    return np.array(scales)
 
 
 def row_names(loop: Loop) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What is said of a robot's closed loops: rows kept and dropped, mobility, poses near which rows depend on each other."""
+"""Report on a robot's closed loops: rows kept and dropped, mobility, nearly singular poses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def loop_facts(model: Model) -> tuple[manifest.Loop, ...]:
 
 
 def contact_facts(robot: Robot) -> tuple[manifest.Contact, ...]:
-    """The manifest's entry of everything that can touch."""
+    """The manifest's entries of contacts."""
 
     def on(link: int) -> str:
         return robot.base if link == WORLD else robot.links[link].name

@@ -8,7 +8,7 @@ all others, and stay open by little wherever the others are closed. They are dro
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -36,49 +36,38 @@ class Rounded:
     gaps: Array
 
 
-def kept_only(probe: Probe, order: Sequence[int]) -> Probe:
-    """A probe of the rows of `order` alone."""
-    own = list(order)
-
-    def rows(p: Array) -> tuple[Array, Array]:
-        g, A = probe.rows(p)
-        return g[own], A[own]
-
-    return replace(probe, rows=rows, by_alpha=lambda p: probe.by_alpha(p)[own])
-
-
 def rank_of(s: Array, part: float) -> int:
     """How many singular values are above a part of the largest."""
     return int((s > part * s[0]).sum()) if len(s) and s[0] > 0.0 else 0
 
 
-def rounded(probe: Probe, scale: Array, select: Any) -> Rounded | None:
+def rounded(probe: Probe, select: Any) -> Rounded | None:
     """The mechanism that a loop with rounded numbers is near, or None; `select` orders stacked rows for a rank."""
     near: list[Array] = []
     for k, start in enumerate(starts(probe)):
         if k >= STARTS // 2 and len(near) >= FEWEST:
             break
         p, _ = close(probe, start, ROUNDED, ROUNDED**2)
-        if float(np.abs(scale * probe.rows(p)[0]).max()) < ROUNDED:
+        if float(np.abs(probe.scale * probe.rows(p)[0]).max()) < ROUNDED:
             near.append(p)
     if len(near) < FEWEST:
         return None
-    stacked = [scale[:, None] * probe.rows(p)[1] for p in near]
+    stacked = [probe.gradient(p) for p in near]
     ranks = [rank_of(np.linalg.svd(A, compute_uv=False), ROUNDED) for A in stacked]
     rank = max(ranks)
-    if rank in (0, len(scale)):
+    if rank in (0, len(probe.scale)):
         return None
     regular = [A for A, own in zip(stacked, ranks, strict=True) if own == rank]
-    return closed_by(probe, scale, select(regular, rank), near)
+    return closed_by(probe, select(regular, rank), near)
 
 
-def closed_by(probe: Probe, scale: Array, order: list[int], near: Sequence[Array]) -> Rounded | None:
+def closed_by(probe: Probe, order: list[int], near: Sequence[Array]) -> Rounded | None:
     """The poses that close the rows of `order`, and how far the others stay open there; None where they do not."""
-    kept = kept_only(probe, order)
+    kept = probe.only(order)
     closed = [p for p, left in (close(kept, p) for p in near) if left < CLOSED]
     if len(closed) < FEWEST:
         return None
     gaps = np.max([np.abs(probe.rows(p)[0]) for p in closed], axis=0)
-    if not EXACT < float((scale * gaps).max()) < ROUNDED:
+    if not EXACT < float((probe.scale * gaps).max()) < ROUNDED:
         return None
     return Rounded(kept, closed, order, np.where(np.isin(np.arange(len(gaps)), order), 0.0, gaps))

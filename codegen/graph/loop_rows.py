@@ -16,19 +16,20 @@ from typing import Any, Final
 import numpy as np
 
 from diffpbd.codegen.description.report import Finding, quoted
-from diffpbd.codegen.description.rigid import norm
 from diffpbd.codegen.description.robot import Loop, LoopType, Robot
 from diffpbd.codegen.graph import loop_findings as findings
 from diffpbd.codegen.graph.loop_branches import RANK, Branches, branches, rank_at
-from diffpbd.codegen.graph.loop_motion import SHARE, along, completed, lowest, regular
+from diffpbd.codegen.graph.loop_motion import SHARE, along, completed, exchanged, lowest, regular
 from diffpbd.codegen.graph.loop_poses import CUT_OFF, FEWEST, Probe, closed_poses
-from diffpbd.codegen.graph.loop_rounding import BEYOND, ROUNDED, closed_by, kept_only, rank_of, rounded
+from diffpbd.codegen.graph.loop_rounding import BEYOND, ROUNDED, closed_by, rank_of, rounded
 from diffpbd.codegen.laws.cuts import ROWS
 
 DOUBTFUL: Final = 1e-9
 """[1] the part from which a row that counts as dependent is named as nearly so."""
-WORST_CONDITION: Final = 1e4
-"""[1] Condition of the kept rows over all closed poses up to which the first choice is taken."""
+LEAST_REGULARITY: Final = 1e-4
+"""[1] Least singular value of the kept rows, as part of the largest, from which the first choice is taken."""
+TINY: Final = 1e-300
+"""[1] Singular value of rows that are zero."""
 OPENS: Final = 1e-9
 """[m, 1 per unit] Change of dropped rows by a parameter from which it is not made symbolic."""
 
@@ -64,11 +65,10 @@ def choose(probe: Probe, every: bool = False, advise: bool = True, able: bool = 
     robot, n = probe.robot, len(probe.robot.independent)
     gap = float(np.abs(probe.rows(np.zeros(n))[0]).max())
     poses, nearest = closed_poses(probe)
-    scale = _scales(robot)
-    order, ways, fault = _exact(probe, poses, nearest, scale)
+    order, ways, fault = _exact(probe, poses, nearest)
     near, moving, opens = None, probe, OPENS
-    if (fault is not None and fault.code != "loop-idle") or _nearly(probe, ways.poses, scale, len(order)):
-        near = rounded(probe, scale, lambda stacked, rank: _exchanged(stacked, _pivoted(np.hstack(stacked), rank)))
+    if (fault is not None and fault.code != "loop-idle") or _nearly(probe, ways.poses, len(order)):
+        near = rounded(probe, _first)
     if near is not None:
         order, poses, moving, opens = near.order, near.poses, near.probe, ROUNDED
     elif fault is not None:
@@ -77,17 +77,17 @@ def choose(probe: Probe, every: bool = False, advise: bool = True, able: bool = 
     else:
         poses = ways.poses
     rank = len(order)
-    way = along(moving, poses, scale, rank, probe)
+    way = along(moving, poses, rank, probe)
     order, share, weak = regular(way, order)
     if near is not None and set(order) != set(near.order):
-        near = closed_by(probe, scale, order, near.poses) or near
+        near = closed_by(probe, order, near.poses) or near
         order, poses, moving = near.order, near.poses, near.probe
     own, kept = _by_loop(robot, order), list(order)
     if every:
-        kept = list(range(len(scale)))
+        kept = list(range(way.count))
     elif share < SHARE and able and near is None:
         kept = completed(way, order)
-    least, where = _least(moving, poses, scale if near is None else scale[order], rank)
+    least, where = _least(moving, poses, rank)
     opening = tuple(name for name, by in zip(probe.entries, _openings(probe, poses, opens), strict=True) if by > opens)
     doubts = [*findings.doubts(robot, n - rank, opening, least, where), *findings.ways(robot, ways)]
     if share < SHARE and len(kept) == rank:
@@ -99,34 +99,32 @@ def choose(probe: Probe, every: bool = False, advise: bool = True, able: bool = 
 
 
 def _exact(
-    probe: Probe, poses: Sequence[Array], nearest: tuple[Array, float], scale: Array
+    probe: Probe, poses: Sequence[Array], nearest: tuple[Array, float]
 ) -> tuple[list[int], Branches, Finding | None]:
     """The rows that a loop of exact numbers keeps, as many as its rank, and the poses of its motion; or what is wrong."""
     robot = probe.robot
     if len(poses) < FEWEST:
         return [], Branches(list(poses), 0), findings.open_loop(probe, nearest, len(poses))
-    ranks = [rank_at(probe, scale, p) for p in poses]
-    ways = branches(probe, poses, ranks, scale)
+    ranks = [rank_at(probe, p) for p in poses]
+    ways = branches(probe, poses, ranks)
     rank = ways.rank
     if rank == 0:
         return [], ways, findings.idle(robot)
     if ways.other:
         return [0] * rank, ways, findings.uneven(robot, ways)
-    stacked = [scale[:, None] * probe.rows(p)[1] for p in ways.poses]
+    stacked = [probe.gradient(p) for p in ways.poses]
     spectra = [np.linalg.svd(A, compute_uv=False) for A in stacked]
     doubtful = max((float(s[rank] / s[0]) for s in spectra if len(s) > rank), default=0.0)
     if doubtful > DOUBTFUL:
         return [0] * rank, ways, findings.dependent(robot, doubtful)
-    order = _exchanged(stacked, _pivoted(np.hstack(stacked), rank))
-    if _condition(stacked, order) > 1.0 / RANK:
-        return order, ways, findings.dependent(robot, 1.0 / _condition(stacked, order))
-    return order, ways, None
+    order = _first(stacked, rank)
+    share = _regularity(stacked, order)
+    return order, ways, findings.dependent(robot, share) if share < RANK else None
 
 
-def _nearly(probe: Probe, poses: Sequence[Array], scale: Array, rank: int) -> bool:
+def _nearly(probe: Probe, poses: Sequence[Array], rank: int) -> bool:
     """Whether the rank is owed to singular values that are small at every pose."""
-    found = (np.linalg.svd(scale[:, None] * probe.rows(p)[1], compute_uv=False) for p in poses)
-    return max((rank_of(s, ROUNDED) for s in found), default=rank) < rank
+    return max((rank_of(probe.spectrum(p), ROUNDED) for p in poses), default=rank) < rank
 
 
 def remedies(probe: Probe) -> tuple[str, ...]:
@@ -154,7 +152,7 @@ def _changed(probe: Probe, place: int, other: Loop | None) -> Probe:
         own += range(first, first + taken)
         first += count
     loops[place : place + 1] = [other] if other else []
-    return replace(kept_only(probe, own), robot=replace(probe.robot, loops=tuple(loops)))
+    return replace(probe.only(own), order=None, robot=replace(probe.robot, loops=tuple(loops)))
 
 
 def _by_loop(robot: Robot, order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
@@ -164,20 +162,6 @@ def _by_loop(robot: Robot, order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         kept.append(tuple(sorted(k - first for k in order if first <= k < first + count)))
         first += count
     return tuple(kept)
-
-
-def _scales(robot: Robot) -> Array:
-    """One over the loop's size [1/m] for rows that are lengths, 1 for the others."""
-    scales: list[float] = []
-    for loop in robot.loops:
-        lengths = [norm(loop.parent_translation), norm(loop.child_translation)]
-        for link in (loop.parent, loop.child):
-            while link >= 0:
-                lengths.append(norm(robot.joints[link].translation))
-                link = robot.joints[link].parent
-        size = max(max(lengths), 1e-3)
-        scales += [1.0 / size if row.startswith(("gap", "distance")) else 1.0 for row in ROWS[loop.type.value]]
-    return np.array(scales)
 
 
 def _pivoted(A: Array, rank: int) -> list[int]:
@@ -193,30 +177,16 @@ def _pivoted(A: Array, rank: int) -> list[int]:
     return order
 
 
-def _condition(stacked: Sequence[Array], rows: Sequence[int]) -> float:
-    worst = 1.0
-    for A in stacked:
-        s = np.linalg.svd(A[list(rows)], compute_uv=False)
-        worst = max(worst, float(s[0] / s[-1]) if s[-1] > 0.0 else np.inf)
-    return worst
+def _regularity(stacked: Sequence[Array], rows: Sequence[int]) -> float:
+    """The least singular value of rows as part of the largest, over all poses."""
+    s = np.linalg.svd(np.array(stacked)[:, list(rows)], compute_uv=False)
+    return float((s[:, -1] / np.maximum(s[:, 0], TINY)).min())
 
 
-def _exchanged(stacked: Sequence[Array], order: list[int]) -> list[int]:
-    """The rows, exchanged one by one for better ones while the worst condition is beyond what is taken."""
-    best = _condition(stacked, order)
-    while best > WORST_CONDITION:
-        others = [k for k in range(len(stacked[0])) if k not in order]
-        tried = [
-            (_condition(stacked, swapped), swapped)
-            for place in range(len(order))
-            for k in others
-            for swapped in [[*order[:place], k, *order[place + 1 :]]]
-        ]
-        found = min(tried, default=(np.inf, order), key=lambda pair: pair[0])
-        if found[0] >= best:
-            break
-        best, order = found
-    return order
+def _first(stacked: Sequence[Array], rank: int) -> list[int]:
+    """The rows that pivoting takes, exchanged for better ones where these are nearly dependent at some pose."""
+    order = _pivoted(np.hstack(stacked), rank)
+    return exchanged(order, len(stacked[0]), lambda rows: _regularity(stacked, rows), LEAST_REGULARITY)
 
 
 def _openings(probe: Probe, poses: Sequence[Array], part: float) -> Array:
@@ -229,11 +199,7 @@ def _openings(probe: Probe, poses: Sequence[Array], part: float) -> Array:
     return worst
 
 
-def _least(probe: Probe, poses: Sequence[Array], scale: Array, rank: int) -> tuple[float, Array]:
+def _least(probe: Probe, poses: Sequence[Array], rank: int) -> tuple[float, Array]:
     """The least singular value of rank of all rows over the mechanism's motions inside the limits; and its pose."""
-
-    def spectrum(p: Array) -> Array:
-        return np.linalg.svd(scale[:, None] * probe.rows(p)[1], compute_uv=False)
-
-    largest = max(spectrum(p)[0] for p in poses)
-    return lowest(probe, poses[:12], rank, lambda p: float(spectrum(p)[rank - 1] / largest))
+    largest = max(probe.spectrum(p)[0] for p in poses)
+    return lowest(probe, poses[:12], rank, lambda p: float(probe.spectrum(p)[rank - 1] / largest))

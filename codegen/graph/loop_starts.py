@@ -1,4 +1,4 @@
-"""Where `close_loops` begins when the pose that is asked for does not close, or closes far away."""
+"""Further starts of `close_loops` if the given pose does not close, or only far away."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from diffpbd.codegen.graph.model import Model
 
 
 def spread(model: Model) -> list[float]:
-    """How far from the pose others begin, of every coordinate [rad or m]: half a turn, the size of the robot along a slide; 0
-    where no loop is moved, and on a base."""
+    """Largest distance of further starts from the pose, per coordinate [rad or m]: half a turn, the robot's size for a
+    slide; 0 for coordinates that move no loop, and for a base."""
     robot, p = model.robot, ca.SX.sym("p", model.tree.freedoms)
     size = sum(norm(joint.translation) for joint in robot.joints)
     size += sum(norm(loop.parent_translation) + norm(loop.child_translation) for loop in robot.loops)
@@ -36,7 +36,7 @@ def turns(model: Model) -> list[int]:
 
 
 def weyl(n: int) -> list[float]:
-    """Steps in n coordinates of a sequence that fills a cube evenly: powers of 1/g, g the root of x^(n + 1) = x + 1."""
+    """Increments of a low-discrepancy sequence in n dimensions: powers of 1/g, g the root of x^(n + 1) = x + 1."""
     g = 2.0
     for _ in range(60):
         g = (1.0 + g) ** (1.0 / (n + 1))

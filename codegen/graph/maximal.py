@@ -26,7 +26,7 @@ from diffpbd.codegen.program.tree import Tree
 
 
 def block_sizes(tree: Tree) -> dict[str, int]:
-    """Inputs of every step program that a robot and its alpha decide, with their sizes; `gravity` is one more."""
+    """Inputs of every step program that depend on robot and alpha, with their sizes, besides `gravity`."""
     sizes = {"body": BODY, "joint": JOINT, "friction": friction_size(tree), "spring": SPRING}
     sizes |= {"limit": LIMIT} if tree.limits else {}
     wrench = {"wrench": WRENCH * len(tree.wrenches)} if tree.wrenches else {}

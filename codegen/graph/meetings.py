@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import casadi as ca
 
-from diffpbd.codegen.graph.distances import AXES, CAPSULE, ORDER, Apart, Placed, apart, facing
+from diffpbd.codegen.graph.distances import AXES, CAPSULE, PLANE, SPHERE, Apart, Placed, apart, facing, ordered
 from diffpbd.codegen.graph.geometry import square
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.graph.translate import inline
@@ -65,11 +65,13 @@ def _placed(kind: str, seen: Any, numbers: Any) -> Placed:
 
 
 def _meeting(one: Placed, two: Placed) -> Any:
-    turned = ORDER.index(one.kind) > ORDER.index(two.kind)
-    first, second = (two, one) if turned else (one, two)
+    first, second, turned = ordered(one, two)
     crossing = first.kind == second.kind == CAPSULE
     at, pitch = _crossing(first, second) if crossing else (apart(first, second, SMOOTHING), ca.SX(0))
-    point = facing(first, at, at.distance / 2)
+    if first.kind == SPHERE and second.kind in (SPHERE, PLANE):  # n has length one
+        point = first.centre - (first.radius + at.distance / 2) * at.normal
+    else:
+        point = facing(first, at) - at.distance / 2 * at.normal
     return ca.vertcat(at.distance, -at.normal if turned else at.normal, point, pitch)
 
 

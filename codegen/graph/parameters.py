@@ -77,9 +77,10 @@ def alpha_entries(robot: Robot, recipe: Recipe) -> tuple[Parameter, ...]:
 
 def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
     urdf = recipe.friction == "urdf"
-    joints = robot.joints[len(robot.base_freedoms) :] if robot.floating else robot.joints
-    written = robot.joints[len(robot.base_freedoms) :]
-    links = [link for link in robot.links if link.name not in robot.base_freedoms[:-1]]
+    joints = _with_numbers(robot)
+    written = [joint for joint in robot.joints[len(robot.base_freedoms) :] if not joint.part]
+    unwritten = {*robot.base_freedoms[:-1], *(joint.name for joint in robot.joints if joint.part)}
+    links = [link for link in robot.links if link.name not in unwritten]
     for axis, value in zip(AXES, recipe.gravity, strict=True):
         yield Parameter(f"gravity.{axis}", "m/s^2", value, None, None)
     yield Parameter("payload.mass", "kg", 0.0, 0.0, None)
@@ -228,10 +229,16 @@ def across(normal: Vec3) -> tuple[Vec3, Vec3]:
     return (1.0 + sign * x * x * a, sign * x * y * a, -sign * x), (x * y * a, sign + y * y * a, -y)
 
 
+def _with_numbers(robot: Robot) -> list[Joint]:
+    """Joints with friction, rotors and springs of their own: not those of a floating base, nor the slide of a screw."""
+    first = len(robot.base_freedoms) if robot.floating else 0
+    return [joint for joint in robot.joints[first:] if not joint.part]
+
+
 def _more_friction(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
     """Half the differences between the positive and the negative direction, and Stribeck's part, which do nothing by default;
     the way of friction with memory and its state, the deflection."""
-    joints = robot.joints[len(robot.base_freedoms) :] if robot.floating else robot.joints
+    joints = _with_numbers(robot)
     if "asymmetric" in recipe.friction_law:
         for j in joints:
             yield Parameter(f"friction.coulomb_asymmetry.{j.name}", j.type.effort_unit, 0.0, None, None)

@@ -6,9 +6,9 @@ test (tests/method/test_slips.py):
 1 to 3. *Initialize*: ξ = (x, v, q, ω) of every link, u, and the numbers α come in as flat columns.
 4 to 9. *Position* and *Angular states Euler prediction*: `prediction`. Slips: the new velocity moves the position; Euler's
    equation has -ω x Iω; the world inertia is R I Rᵀ. Springs, wrenches and efforts of slides are forces here too.
-10 to 18. *Constraints solving loop*: `in_turn` (the paper's Gauss-Seidel), `at_once` (Jacobi), or `direct`: all rows of all
-   joints in one system. Each correction is `corrections.correction_kernel`. Slips: Δq of the positional rows is added once;
-   gradients by rotations have the other signs.
+10 to 18. *Constraints solving loop*: `sweeps.in_turn` (the paper's Gauss-Seidel), `sweeps.at_once` (Jacobi), or `direct`: all
+   rows of all joints in one system. Each correction is `corrections.correction_kernel`. Slips: Δq of the positional rows is
+   added once; gradients by rotations have the other signs.
 19 to 25. *Position* and *Angular states Euler integration*: `velocities`, and joint friction, which the paper does not have.
 
 Constraints are the paper's c^P (eq. 1) and c^A (eq. 11) in `constraints`. The third constraint, the limits, is mentioned there
@@ -18,9 +18,8 @@ without formulas; with limits, `touched` carries their multipliers from sweep to
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import sympy as sp
 
@@ -35,24 +34,12 @@ from diffpbd.codegen.method.corrections import (
     weights,
 )
 from diffpbd.codegen.method.friction import at_start
-from diffpbd.codegen.method.relaxation import factors
 from diffpbd.codegen.method.stage import columns, each, force_columns, limit_columns, places, rotations
+from diffpbd.codegen.method.sweeps import Joints, at_once, in_turn
 from diffpbd.codegen.method.velocity import FRICTION_ITERATIONS
-from diffpbd.codegen.method.world import call, kernel_at
-from diffpbd.codegen.program.notation import (
-    BODY,
-    JOINT,
-    LIMIT,
-    POSE,
-    POSITION,
-    QUATERNION,
-    STATE,
-    WORLD,
-    children,
-    column,
-    part,
-)
-from diffpbd.codegen.program.program import Program, number
+from diffpbd.codegen.method.world import call
+from diffpbd.codegen.program.notation import BODY, POSE, POSITION, QUATERNION, STATE, column, part
+from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
 
 INPUTS = "xi u h gravity body joint friction spring"
@@ -140,103 +127,29 @@ def prediction(tree: Tree) -> Program:
 # Projections ------------------------------------------------------------------------------------------------------------------
 
 
-class Joints(Protocol):
-    """Joints during a sweep: calls that compute a joint's correction at the present poses, and move bodies."""
+class Corrections(Joints):
+    """Of a sweep over poses, by the corrections of `corrections`: (dx, φ) of each body."""
 
-    program: Program
-    tree: Tree
-
-    def correct(self, j: int, rows: Rows, share: Any = 1) -> dict[int, Any]:
-        """Corrections of the bodies of joint j by these rows, by index; a limit adds the factor `share` of it to its
-        multiplier."""
-
-    def move(self, i: int, move: Any, turning: bool, factor: Any = 1) -> None:
-        """Link i moved by a factor times `move`; `turning` leaves its position alone."""
-
-    def output(self) -> Program:
-        """The sweep's program, with the present poses and multipliers as outputs."""
-
-
-class Corrections:
-    """`Joints` of a sweep over poses, by the corrections of `corrections`."""
+    moving = "pose"
 
     def __init__(self, program: Program, tree: Tree, multiplier: Multiplier) -> None:
-        self.program, self.tree, self.kind = program, tree, multiplier
-        pose, self.weight, self.joint = columns(program, tree, "pose weight joint")
-        self.limit, self.angle, held = limit_columns(program, tree, "limit angle multiplier")
-        self.pose: list[Any] = each(pose, POSE, tree)
-        self.multiplier: list[Any] = list(held) if tree.limits else []
+        pose, self.weight, joint = columns(program, tree, "pose weight joint")
+        super().__init__(program, tree, joint)
+        self.kind, self.now = multiplier, each(pose, POSE, tree)
 
-    def correct(self, j: int, rows: Rows, share: Any = 1) -> dict[int, Any]:
-        """(dx, φ) of each body."""
-        parent, slide = self.tree.parents[j], self.tree.slides[j]
-        given = {"joint": part(self.joint, JOINT, j)}
-        for side, i in (("b", j), ("a", parent)):
-            if i != WORLD:
-                given |= {f"pose_{side}": self.pose[i], f"weight_{side}": part(self.weight, 7, i)}
-        if rows is Rows.LIMIT:
-            acting = {"limit": part(self.limit, LIMIT, j), "angle": self.angle[j, 0], "multiplier": self.multiplier[j]}
-            kernel = kernel_at(limit_kernel(slide), parent, slide)
-            moves = call(self.program, kernel, given, acting, factor=sp.sympify(share))
-            self.multiplier[j] = moves["multiplier_next"][0, 0]
-        else:
-            kernel = kernel_at(correction_kernel(slide, rows is Rows.ANGULAR, self.kind), parent, slide)
-            moves = call(self.program, kernel, given)
-        return {i: moves[f"move_{side}"] for side, i in (("b", j), ("a", parent)) if i != WORLD}
+    def kernel(self, slide: bool, rows: Rows) -> Program:
+        """A correction, or a limit's."""
+        return limit_kernel(slide) if rows is Rows.LIMIT else correction_kernel(slide, rows is Rows.ANGULAR, self.kind)
+
+    def known(self, i: int) -> dict[str, Any]:
+        """Its weight."""
+        return {"weight": part(self.weight, 7, i)}
 
     def move(self, i: int, move: Any, turning: bool, factor: Any = 1) -> None:
         """x + dx, and q turned by φ."""
         scaled = {} if factor == 1 else {"factor": factor}
         kernel = displace_kernel(turning, scaled=bool(scaled))
-        self.pose[i] = self.program.call(kernel, pose=self.pose[i], move=move, **scaled)["moved"]
-
-    def output(self) -> Program:
-        """pose_next, multiplier_next."""
-        self.program.output("pose_next", column(*self.pose))
-        if self.tree.limits:
-            self.program.output("multiplier_next", column(*self.multiplier))
-        return self.program
-
-
-def joints_with(tree: Tree, rows: Rows) -> tuple[int, ...]:
-    """Joints, base to tip, that have rows of this kind."""
-    return tree.limits if rows is Rows.LIMIT else tuple(range(tree.n))
-
-
-def visits(tree: Tree, printed_order: bool) -> Iterator[tuple[int, Rows]]:
-    """Order of Gauss-Seidel: joint by joint or, as printed, all positional rows and then all angular ones."""
-    if printed_order:
-        return ((j, rows) for rows in Rows for j in joints_with(tree, rows))
-    return ((j, rows) for j in range(tree.n) for rows in Rows if j in joints_with(tree, rows))
-
-
-def turns_only(tree: Tree, j: int, rows: Rows) -> bool:
-    """Whether these rows of a joint change rotations only."""
-    return rows is Rows.ANGULAR or (rows is Rows.LIMIT and not tree.slides[j])
-
-
-def in_turn(joints: Joints, printed_order: bool) -> Program:
-    """A Gauss-Seidel sweep: every correction uses the poses after the previous ones."""
-    for j, rows in visits(joints.tree, printed_order):
-        for i, move in joints.correct(j, rows).items():
-            joints.move(i, move, turns_only(joints.tree, j, rows))
-    return joints.output()
-
-
-def at_once(joints: Joints, relaxation: Relaxation) -> Program:
-    """A Jacobi sweep: all corrections of a kind use the same poses and are added, with relaxation."""
-    tree = joints.tree
-    factor = [number(share) for share in factors(tree, relaxation)]
-    for rows in Rows:
-        # a projected multiplier needs one factor, independent of the other rows
-        share = [min(factor)] * tree.n if rows is Rows.LIMIT else factor
-        moves = {j: joints.correct(j, rows, share[j]) for j in joints_with(tree, rows)}
-        for i in range(tree.n):
-            meeting = [k for k in (i, *children(tree, i)) if k in moves]
-            if meeting:
-                total = projection.total(joints.program, [moves[k][i] for k in meeting])
-                joints.move(i, total, all(turns_only(tree, k, rows) for k in meeting), share[i])
-    return joints.output()
+        self.now[i] = self.program.call(kernel, pose=self.now[i], move=move, **scaled)["moved"]
 
 
 @cache

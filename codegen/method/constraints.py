@@ -147,15 +147,20 @@ def gradient(residual: Residual, w: JointVectors) -> tuple[Any, Any]:
     return J[:, :6], J[:, 6:]
 
 
+def between_states(program: Program) -> tuple[JointVectors, Any, Any]:
+    """Vectors of a joint between two states that are declared here, those of parent and child, and the states."""
+    joint = JointNumbers.of(program.input("joint", JOINT))
+    parent, child = program.input("parent", STATE), program.input("child", STATE)
+    R_a, R_b = (rotation(program, s[QUATERNION, 0]) for s in (parent, child))
+    return JointVectors.at(program, joint, parent[POSITION, 0], R_a, child[POSITION, 0], R_b), parent, child
+
+
 @cache
 def constraint_kernel(slide: bool) -> Program:
     """Leaf: residual `c` (5) of one joint at the states of parent and child."""
     kind = "slide" if slide else "hinge"
     program = Program(f"{kind}_constraint", f"Constraint residual of a {kind}: positional rows, then angular rows.")
-    joint = JointNumbers.of(program.input("joint", JOINT))
-    parent, child = program.input("parent", STATE), program.input("child", STATE)
-    R_a, R_b = (rotation(program, s[QUATERNION, 0]) for s in (parent, child))
-    w = JointVectors.at(program, joint, parent[POSITION, 0], R_a, child[POSITION, 0], R_b)
+    w, _, _ = between_states(program)
     program.output("c", program.let((slide_residual if slide else hinge_residual)(w)))
     return program
 

@@ -9,7 +9,7 @@ from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.method import bodies
 from diffpbd.codegen.method.kinematics import hinge_beyond, slide_position
 from diffpbd.codegen.method.projection import total
-from diffpbd.codegen.method.world import call, kernel_at
+from diffpbd.codegen.method.world import call_at
 from diffpbd.codegen.program.notation import JOINT, LEVER, SPRING, WORLD, JointNumbers, children, part, square
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
@@ -55,8 +55,7 @@ def efforts(program: Program, tree: Tree, numbers: tuple[Any, Any, Any, Any], x:
         lever = j in tree.levers
         if lever:
             own["lever"] = part(levers_of, LEVER, tree.levers.index(j))
-        kernel = kernel_at(effort_kernel(tree.slides[j], lever), parent, tree.slides[j])
-        results.append(call(program, kernel, own)["effort"])
+        results.append(call_at(program, tree, j, effort_kernel(tree.slides[j], lever), own)["effort"])
     return results
 
 
@@ -69,7 +68,7 @@ def pulls(
         own = {"joint": part(joint, JOINT, j), "effort": effort[j], "rotation_b": R[j], "x_b": x[j]}
         if parent != WORLD:
             own["x_a"] = x[parent]
-        found.append(call(program, kernel_at(bodies.pull_kernel(tree.slides[j]), parent, tree.slides[j]), own))
+        found.append(call_at(program, tree, j, bodies.pull_kernel(tree.slides[j]), own))
     results = []
     for i in range(tree.n):
         reactions = [found[k]["reaction"] for k in children(tree, i)]

@@ -23,7 +23,7 @@ import sympy as sp
 from diffpbd.codegen.method.bodies import rotation_kernel
 from diffpbd.codegen.method.constraints import JointVectors, gradient, joint_gap
 from diffpbd.codegen.method.kinematics import hinge_beyond, slide_position
-from diffpbd.codegen.method.world import call, kernel_at
+from diffpbd.codegen.method.world import call_at
 from diffpbd.codegen.program.notation import (
     JOINT,
     LIMIT,
@@ -150,7 +150,7 @@ def _called(
     bodies = {"x_b": x[j], "rotation_b": R[j]}
     if parent != WORLD:
         bodies |= {"x_a": x[parent], "rotation_a": R[parent]}
-    return call(program, kernel_at(kernel, parent, tree.slides[j]), bodies, own)
+    return call_at(program, tree, j, kernel, bodies, own)
 
 
 def begin(program: Program, tree: Tree, numbers: tuple[Any, Any, Any], x: list[Any], R: list[Any]) -> None:

@@ -21,7 +21,7 @@ import sympy as sp
 
 from diffpbd.codegen.method.loops import each_row, impulses, moving, pull_size, pulls
 from diffpbd.codegen.method.projection import motion_of, total
-from diffpbd.codegen.method.world import call, kernel_at
+from diffpbd.codegen.method.world import call_at
 from diffpbd.codegen.program.notation import WORLD, column
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import dot
@@ -116,8 +116,7 @@ class Border:
             if j not in behind:
                 continue
             own = {"wrench": total(program, behind[j]), "start_motion": start_motion[j]}
-            kernel = kernel_at(load_kernel(tree.slides[j]), tree.parents[j], tree.slides[j])
-            called = call(program, kernel, rules[j], own)
+            called = call_at(program, tree, j, load_kernel(tree.slides[j]), rules[j], own)
             found[j] = called["constant"]
             if tree.parents[j] != WORLD:
                 behind.setdefault(tree.parents[j], []).append(called["carried_on"])
@@ -134,8 +133,7 @@ class Border:
             own = {"constant": constants.get(j, Matrix([0])), "motion": motion[j]["motion"]}
             if tree.parents[j] != WORLD:
                 own["displacement_a"] = found[tree.parents[j]]
-            kernel = kernel_at(shift_kernel(tree.slides[j]), tree.parents[j], tree.slides[j])
-            found[j] = call(program, kernel, own, rules[j])["displacement"]
+            found[j] = call_at(program, tree, j, shift_kernel(tree.slides[j]), own, rules[j])["displacement"]
         return column(*(found[link] for link in ends))
 
     def close(

@@ -37,7 +37,7 @@ from diffpbd.codegen.method.constraints import (
     slide_orientation,
 )
 from diffpbd.codegen.method.kinematics import turned
-from diffpbd.codegen.method.world import call, kernel_at
+from diffpbd.codegen.method.world import call_at
 from diffpbd.codegen.program.notation import (
     JOINT,
     LIMIT,
@@ -139,8 +139,7 @@ def motions(
         if parent != WORLD:
             own |= {f"{name}_a": value for name, value in results[parent].items()}
             own |= {"rotation_a": R[parent], "x_a": x[parent]}
-        kernel = kernel_at(motion_kernel(tree.slides[j], closing), parent, tree.slides[j])
-        results.append(call(program, kernel, own))
+        results.append(call_at(program, tree, j, motion_kernel(tree.slides[j], closing), own))
     return results
 
 
@@ -315,7 +314,7 @@ def solve(
             given |= {"lock": stop.lock, "stop": stop.distance}
         closing = {"bordered": True} if border is not None else {}
         kernel = elimination_kernel(general, bool(behind), tree.slides[j], limited=stop is not None, **closing)
-        rules[j] = call(program, kernel_at(kernel, parent, tree.slides[j]), given)
+        rules[j] = call_at(program, tree, j, kernel, given)
         felt[j] = rules[j].get("carried_on")
     if border is not None:
         rules = border(rules)
@@ -328,8 +327,7 @@ def solve(
             given["displacement_a"] = displaced[parent]
         if stop is not None:
             given["room"] = stop.room
-        kernel = kernel_at(follow_kernel(tree.slides[j], stop is not None), parent, tree.slides[j])
-        called = call(program, kernel, rules[j], given)
+        called = call_at(program, tree, j, follow_kernel(tree.slides[j], stop is not None), rules[j], given)
         displaced.append(called["displacement"])
         moved.append(called["moved"])
         locks.append(called["lock_next"][0, 0] if stop is not None else sp.Integer(0))

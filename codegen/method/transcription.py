@@ -18,7 +18,7 @@ from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.method import efforts, projection
 from diffpbd.codegen.method.bodies import discrete_spin
 from diffpbd.codegen.method.constraints import (
-    JointVectors,
+    between_states,
     constraint_kernel,
     ends,
     gradient,
@@ -40,7 +40,6 @@ from diffpbd.codegen.program.notation import (
     VELOCITY,
     WORLD,
     WORLD_STATE,
-    JointNumbers,
     children,
     column,
     part,
@@ -52,10 +51,7 @@ from diffpbd.codegen.program.tree import Tree
 
 def _gradients(program: Program, slide: bool) -> tuple[Any, Any, Any, Any]:
     """J_a, J_b (5 × 6 each) of a joint between two states that are declared here, and those states."""
-    joint = JointNumbers.of(program.input("joint", JOINT))
-    parent, child = program.input("parent", STATE), program.input("child", STATE)
-    R_a, R_b = (rotation(program, s[QUATERNION, 0]) for s in (parent, child))
-    w = JointVectors.at(program, joint, parent[POSITION, 0], R_a, child[POSITION, 0], R_b)
+    w, parent, child = between_states(program)
     J_a, J_b = (program.let(J) for J in gradient(slide_residual if slide else hinge_residual, w))
     return J_a, J_b, parent, child
 

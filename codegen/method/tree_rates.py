@@ -19,7 +19,7 @@ import sympy as sp
 from diffpbd.codegen.laws import forces
 from diffpbd.codegen.method import limits, projection
 from diffpbd.codegen.method.projection import SYMMETRIC_INERTIA, motion_of
-from diffpbd.codegen.method.world import call, kernel_at
+from diffpbd.codegen.method.world import call_at
 from diffpbd.codegen.program.notation import FRICTION, LIMIT, WORLD, children, column, part
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import dot
@@ -111,7 +111,7 @@ def rate_sweep(tree: Tree, relative: bool) -> Program:
         if limited:
             own |= {"lock": lock[j, 0], "before": given[j, 0] if relative else sp.Integer(0)}
         kernel = projection.elimination_kernel(False, bool(behind), tree.slides[j], resisted=True, limited=limited)
-        rules[j] = call(program, kernel_at(kernel, parent, tree.slides[j]), own, resistance)
+        rules[j] = call_at(program, tree, j, kernel, own, resistance)
         felt[j] = rules[j].get("carried_on")
     twists: list[Any] = []
     after: list[Any] = []
@@ -125,8 +125,7 @@ def rate_sweep(tree: Tree, relative: bool) -> Program:
         limited = j in tree.limits
         if limited:
             own["contact"] = part(contact, LIMIT, j)
-        kernel = kernel_at(rate_follow_kernel(tree.slides[j], relative, limited), parent, tree.slides[j])
-        called = call(program, kernel, rules[j], own)
+        called = call_at(program, tree, j, rate_follow_kernel(tree.slides[j], relative, limited), rules[j], own)
         locks.append(called["lock_next"][0, 0] if limited else sp.Integer(0))
         twists.append(called["twist"])
         after.append(called["next"])

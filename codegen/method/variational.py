@@ -19,7 +19,7 @@ import sympy as sp
 
 from diffpbd.codegen.description.recipe_options import Relaxation
 from diffpbd.codegen.method import bodies, efforts, limits, loops, projection, velocity, wrenches
-from diffpbd.codegen.method.algorithm_1 import INPUTS, at_once, in_turn
+from diffpbd.codegen.method.algorithm_1 import INPUTS
 from diffpbd.codegen.method.corrections import Rows
 from diffpbd.codegen.method.friction import at_start
 from diffpbd.codegen.method.impulses import (
@@ -33,9 +33,10 @@ from diffpbd.codegen.method.impulses import (
 )  # fmt: skip
 from diffpbd.codegen.method.loop_border import beside
 from diffpbd.codegen.method.stage import columns, each, force_columns, limit_columns, loop_column, places
+from diffpbd.codegen.method.sweeps import Joints, at_once, in_turn
 from diffpbd.codegen.method.velocity import FRICTION_ITERATIONS
-from diffpbd.codegen.method.world import call, kernel_at
-from diffpbd.codegen.program.notation import BODY, JOINT, LIMIT, POSE, POSITION, STATE, WORLD, column, part
+from diffpbd.codegen.method.world import call, call_at
+from diffpbd.codegen.program.notation import BODY, POSE, POSITION, STATE, WORLD, column, part
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
 
@@ -194,56 +195,36 @@ def aims(tree: Tree) -> Program:
     return program
 
 
-class Impulses:
-    """`algorithm_1.Joints` of a sweep over aims: bodies drift with their momenta, then get constraint impulses."""
+class Impulses(Joints):
+    """Of a sweep over aims: bodies drift with their momenta, then get constraint impulses, that is displacement and change of
+    spin of each body."""
+
+    moving = "aim"
 
     def __init__(self, program: Program, tree: Tree) -> None:
-        self.program, self.tree = program, tree
         self.xi, aim, turning, self.rotation = columns(program, tree, "xi aim turning rotation")
-        body, self.joint = columns(program, tree, "body joint")
-        self.aim: list[Any] = []
-        self.weight: list[Any] = []
+        body, joint = columns(program, tree, "body joint")
+        drifted = []
         for i in range(tree.n):
             own = {"body": part(body, BODY, i), "turning": part(turning, 9, i), "aim": part(aim, AIM, i)}
-            drifted = program.call(drift_kernel(), **own)
-            self.aim.append(drifted["drifted"])
-            self.weight.append(drifted["weight"])
-        self.limit, self.angle, held = limit_columns(program, tree, "limit angle multiplier")
-        self.multiplier: list[Any] = list(held) if tree.limits else []
+            drifted.append(program.call(drift_kernel(), **own))
+        super().__init__(program, tree, joint)
+        self.now, self.weight = ([called[name] for called in drifted] for name in ("drifted", "weight"))
 
-    def correct(self, j: int, rows: Rows, share: Any = 1) -> dict[int, Any]:
-        """Displacement and change of spin of each body."""
-        parent, slide = self.tree.parents[j], self.tree.slides[j]
-        given = {"joint": part(self.joint, JOINT, j)}
-        for side, i in (("b", j), ("a", parent)):
-            if i != WORLD:
-                start = {
-                    f"start_{side}": part(self.xi, STATE, i, POSITION),
-                    f"rotation_{side}": part(self.rotation, 9, i),
-                }
-                given |= start | {f"aim_{side}": self.aim[i], f"weight_{side}": self.weight[i]}
-        if rows is Rows.LIMIT:
-            acting = {"limit": part(self.limit, LIMIT, j), "angle": self.angle[j, 0], "multiplier": self.multiplier[j]}
-            kernel = kernel_at(limit_impulse_kernel(slide), parent, slide)
-            moves = call(self.program, kernel, given, acting, factor=sp.sympify(share))
-            self.multiplier[j] = moves["multiplier_next"][0, 0]
-        else:
-            kernel = kernel_at(impulse_kernel(slide, rows is Rows.ANGULAR), parent, slide)
-            moves = call(self.program, kernel, given)
-        return {i: moves[f"move_{side}"] for side, i in (("b", j), ("a", parent)) if i != WORLD}
+    def kernel(self, slide: bool, rows: Rows) -> Program:
+        """An impulse, or a limit's."""
+        return limit_impulse_kernel(slide) if rows is Rows.LIMIT else impulse_kernel(slide, rows is Rows.ANGULAR)
+
+    def known(self, i: int) -> dict[str, Any]:
+        """Where it starts, and its weight."""
+        start = {"start": part(self.xi, STATE, i, POSITION), "rotation": part(self.rotation, 9, i)}
+        return {**start, "weight": self.weight[i]}
 
     def move(self, i: int, move: Any, turning: bool, factor: Any = 1) -> None:
         """Pose, target and spin; an impulse that only turns a body moves it by zero."""
         scaled = {} if factor == 1 else {"factor": factor}
-        called = self.program.call(strike_kernel(scaled=bool(scaled)), aim=self.aim[i], move=move, **scaled)
-        self.aim[i] = called["struck"]
-
-    def output(self) -> Program:
-        """aim_next, multiplier_next."""
-        self.program.output("aim_next", column(*self.aim))
-        if self.tree.limits:
-            self.program.output("multiplier_next", column(*self.multiplier))
-        return self.program
+        called = self.program.call(strike_kernel(scaled=bool(scaled)), aim=self.now[i], move=move, **scaled)
+        self.now[i] = called["struck"]
 
 
 @cache
@@ -296,8 +277,8 @@ def velocities(tree: Tree, friction_iterations: int) -> Program:
     twists: list[Any] = []
     for j, parent in enumerate(tree.parents):
         carried = {} if parent == WORLD else {"twist_a": twists[parent]}
-        kernel = kernel_at(velocity.velocity_kernel(tree.slides[j]), parent, tree.slides[j])
-        called = call(program, kernel, moving[j], carried, rate=rate[j, 0], pose=part(pose, POSE, j))
+        kernel = velocity.velocity_kernel(tree.slides[j])
+        called = call_at(program, tree, j, kernel, moving[j], carried, rate=rate[j, 0], pose=part(pose, POSE, j))
         twists.append(called["twist"])
         states.append(called["state"])
     program.output("xi_next", column(*states))

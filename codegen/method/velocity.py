@@ -20,7 +20,7 @@ import sympy as sp
 from diffpbd.codegen.laws import forces
 from diffpbd.codegen.method import bodies, limits, loop_rates, tree_rates
 from diffpbd.codegen.method.projection import SYMMETRIC_INERTIA, motion_of, motions
-from diffpbd.codegen.method.world import call, kernel_at
+from diffpbd.codegen.method.world import call_at
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.notation import (
     BODY,
@@ -272,7 +272,7 @@ def damped(
         own = {"motion": moving[j]["motion"], "child": states[j], "offset_b": moving[j]["offset"]}
         if parent != WORLD:
             own |= {"parent": states[parent], "offset_a": moving[parent]["offset"]}
-        before.append(call(program, kernel_at(rate_kernel(tree.slides[j]), parent, tree.slides[j]), own)["rate"])
+        before.append(call_at(program, tree, j, rate_kernel(tree.slides[j]), own)["rate"])
         own = {"body": part(body, BODY, j), "rotation": R[j], "offset": moving[j]["offset"]}
         inertia.append(program.call(bodies.inertia_kernel(), **own)["inertia"])
     motion = [link["motion"] for link in moving]
@@ -282,8 +282,8 @@ def damped(
     twists: list[Any] = []
     for j, parent in enumerate(tree.parents):
         carried = {} if parent == WORLD else {"twist_a": twists[parent]}
-        kernel = kernel_at(nudge_kernel(tree.slides[j]), parent, tree.slides[j])
-        called = call(program, kernel, moving[j], carried, before=before[j], after=after[j, 0], state=states[j])
+        own = {"before": before[j], "after": after[j, 0], "state": states[j]}
+        called = call_at(program, tree, j, nudge_kernel(tree.slides[j]), moving[j], carried, own)
         twists.append(called["twist"])
         results.append(called["next"])
     return results

@@ -13,6 +13,7 @@ import sympy as sp
 
 from diffpbd.codegen.program.notation import STATE, WORLD, JointNumbers
 from diffpbd.codegen.program.program import Matrix, Program
+from diffpbd.codegen.program.tree import Tree
 
 WORLD_POSE: Final = Matrix([0, 0, 0, 1, 0, 0, 0])
 
@@ -55,6 +56,13 @@ def kernel_at(kernel: Program, parent: int, slide: bool) -> Program:
         outputs = [name for name in kernel.outputs if name not in OF_THE_PARENT]
         _bound[id(kernel)] = (kernel, kernel.bound(f"{kernel.name}_root", known, outputs))
     return _bound[id(kernel)][1]
+
+
+def call_at(
+    program: Program, tree: Tree, j: int, kernel: Program, *known: Mapping[str, Any], **now: Any
+) -> dict[str, Any]:
+    """`call` of a kernel of joint j and the bodies that it joins."""
+    return call(program, kernel_at(kernel, tree.parents[j], tree.slides[j]), *known, **now)
 
 
 def _offset(kernel: Program) -> Any:

@@ -87,7 +87,7 @@ class Mpc(planner.Mpc):
     `weights` {"p": 1, "pd": 0.02, "u": 0, "du": 2e-7, "tip": 0, "end": 1}, `bounds` {"u": [60, 30]} within the description's
     (u, du, pd: a number or n of them) and `alpha` as a vector or by name are what the plan knows. `options`: `backend`
     "embedded" or "ipopt", `programs`, `time_limit` [s], `delay` [steps], `disturbance` [s], the time constant of an observer
-    whose finding is balanced, `clearance` [m] that links keep from each other and from obstacles, see docs/mpc.md.
+    whose estimate is compensated, `clearance` [m] that links keep from each other and from obstacles, see docs/mpc.md.
     """
 
     @in_python

@@ -1,4 +1,4 @@
-"""A motion from which inertial parameters can be told."""
+"""Exciting motions for inertial parameters."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def identify(
     "shooting", "simultaneous" or "didim" (with `reference` and `gains`), `prior`, `loss`, `starts`, `cross_validate`,
     `standstill`, `friction_model`, `instruments` [Hz], `total_mass` and `total_mass_sigma` [kg],
     `symmetric` ("forearm:xz"), `essential`, `residual`, `continuity`, `torques` (joints with unknown torque, "all"). `jobs`
-    processes; `progress` hears what is being done, `print` for example.
+    processes; `progress` is called with progress messages, `print` for example.
 
     Needs the extra `solve`. InputError for recordings or names that do not fit, SolverError for a failed solve.
     """
@@ -73,7 +73,7 @@ def identify(
             torques = unknown_torques(robot, torques, None)
         settings = Settings(**{**of_record(Settings, given), "torques": torques, "spread": spread})
         fitted = with_inertials(robot, names, settings.form)
-        select(fitted, names, held)  # refused before hours of logs are read
+        select(fitted, names, held)  # refuse before reading hours of logs
         wanted = _wanted(how, robot, names, split, settings)
         base = starting_point(robot, fitted, names, start, held)
         train, rest = _samples(robot, logs, wanted, spread)
@@ -86,7 +86,7 @@ def identify(
 
 
 def _wanted(how: Mapping[str, Any], robot: Robot, names: Sequence[str], split: float | None, settings: Any) -> Any:
-    """How recordings are read: where positions alone are compared unfiltered, and without torques if need be."""
+    """How recordings are read: unfiltered if only positions are compared, and without torques if allowed."""
     from diffpbd.runtime.identify import Wanted, in_contact, of_lengths
 
     by_positions = in_contact(names) or of_lengths(robot, names)
@@ -123,7 +123,7 @@ def _samples(robot: Robot, logs: Any, wanted: Any, spread: Any) -> tuple[list[An
 class Identification:
     """What was found: a table in a notebook and by `print`; `result` holds all of it.
 
-    `generated` is the robot that the recordings were of, as it was.
+    `generated` is the robot of the recordings, unchanged.
     """
 
     generated: Robot

@@ -1,4 +1,4 @@
-"""The keywords of what Python calls, from the dataclasses of the jobs: their annotations, and `keyword_types.pyi` for editors.
+"""Keywords of the Python interface, from the dataclasses of the jobs: their annotations, and `keyword_types.pyi` for editors.
 
 `python -m diffpbd.runtime.api.keywords` writes that file; a test holds it against this.
 """

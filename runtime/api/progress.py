@@ -1,4 +1,4 @@
-"""What a long call says on a terminal where nobody listens: one line that changes, and is gone at the end."""
+"""Progress of a long call without a callback: one changing line on a terminal, removed at the end."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 __all__ = ["terminal"]
 
 CLEAR = "\r\x1b[K"
-"""To the begin of the line, and empty it."""
+"""Go to the begin of the line and clear it."""
 
 
 @contextlib.contextmanager
 def terminal(progress: Callable[[str], None] | None) -> Iterator[Callable[[str], None] | None]:
-    """`progress`, or where it is None and standard error is a terminal what writes there. Warnings stay."""
+    """`progress`, or if it is None and standard error is a terminal a function that writes there. Warnings stay."""
     if progress is not None or not sys.stderr.isatty():
         yield progress
         return

@@ -52,7 +52,7 @@ def generate(
     """The robot of a URDF or MJCF file, a recipe (.toml) or a shipped name: derived, emitted as C, compiled and loaded.
 
     Nothing is done where `out` (default: ./generated/NAME) already holds exactly this; else it takes 10 s to a minute.
-    `progress` hears what is being done, `print` for example; without it a terminal shows one line that changes.
+    `progress` is called with progress messages, `print` for example; without it a terminal shows one line that changes.
     The library is compiled quickly at first and in full in the background, to the same results; `all=True` waits for that.
     Options, several names as a list or a string:
 
@@ -110,7 +110,7 @@ def check(urdf: str | Path, **options: Unpack[GenerateOptions]) -> Report:
 
 
 def examined(file: str, **options: Any) -> Report:
-    """The same for the command."""
+    """`check` for the command line."""
     from diffpbd.codegen.description.friction_note import friction_notes
     from diffpbd.codegen.description.recipe import default_recipe, with_options
     from diffpbd.codegen.description.resolve import find_recipe, shipped_robots
@@ -123,7 +123,7 @@ def examined(file: str, **options: Any) -> Report:
         recipe = find_recipe(file, **options)
     else:
         recipe = with_options(default_recipe(file), **options)
-    groups_of(recipe.functions)  # refuses what is none
+    groups_of(recipe.functions)  # refuses unknown names
     report, robot = examine(
         recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loops, passive=recipe.passive,
         base_joint=recipe.base_joint, touch=recipe.touching, shaping=recipe.shaping,
@@ -142,7 +142,7 @@ def examined(file: str, **options: Any) -> Report:
 def export_urdf(
     robot: str | Path, out: str | Path, params: ParameterValues = None, **options: Unpack[GenerateOptions]
 ) -> tuple[str, ...]:
-    """Write a robot (a URDF file, a recipe or a shipped name) with parameters as a URDF; what a URDF cannot hold comes back.
+    """Write a robot (a URDF file, a recipe or a shipped name) with parameters as a URDF; returns what a URDF cannot hold.
 
     `params` are values by name, such as `Identification.params`, or the file params.json of `identify`. `options` choose base,
     tip and held joints as for `generate`. The file reads back to the same torques.
@@ -153,7 +153,7 @@ def export_urdf(
 
 
 def exported(robot: str, params: ParameterValues, **options: Any) -> tuple[Export, Described]:
-    """The same for the command: the text with its notices, and the robot before."""
+    """`export_urdf` for the command line: the text with its notices, and the robot before."""
     from diffpbd.codegen.description.export import export
     from diffpbd.codegen.description.recipe import SYMBOLIC, with_options
     from diffpbd.codegen.description.resolve import resolve

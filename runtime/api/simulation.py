@@ -31,7 +31,7 @@ class Run(simulation.Run):
 
     @property
     def notes(self) -> list[str]:
-        """Joints that were driven beyond their effort limits, which a simulation does not hold, in sentences."""
+        """Sentences on joints driven beyond their effort limits, which a simulation does not enforce."""
         return beyond_effort(self.robot.manifest.robot.joints, self.tau)
 
     def __repr__(self) -> str:

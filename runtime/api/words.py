@@ -1,4 +1,4 @@
-"""What Python calls: messages in its words, arguments of the types of the annotations, options by name."""
+"""Helpers of the Python interface: messages in its vocabulary, argument types by annotations, options by name."""
 
 from __future__ import annotations
 

@@ -14,12 +14,13 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.options import options_of
 from diffpbd.runtime.loop.arm import Arm
 from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.recorder import Recorder
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["ARMS", "Attached", "Kind", "by_joint", "kind_of", "options", "simulator", "strange"]
+__all__ = ["ARMS", "Attached", "Kind", "by_joint", "kind_of", "kinds", "simulator", "strange"]
 
 ARMS = ("ros2", "franka", "baxter")
 """Folders of this room whose `run.py` has a `KIND`; the first whose arm is meant runs."""
@@ -39,35 +40,27 @@ Words = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Kind:
-    """An arm that `diffpbd run` can drive. `own` are the options that not every arm has, and `options` declares those of them
-    that `diffpbd run` has for its sake; `expect` refuses options, and may fill in what the environment says.
+    """An arm that `diffpbd run` can drive. `words` declares the options that not every arm has; `expect` refuses options, and
+    may fill in what the environment says.
 
     `gains` are stiffness [N·m/rad] and damping [N·m·s/rad] by joint where no option says them; `rate` [Hz] of the ticks,
     where a law needs no longer than that. `suppresses`: the arm's own gravity compensation can be told to stay away.
     """
 
     title: str
-    own: tuple[str, ...]
+    words: type
     meant: Callable[[Robot, Words], bool]
     attach: Callable[[Robot, Configuration, Words], AbstractContextManager[Attached]]
     gains: Callable[[Robot, FloatArray], tuple[FloatArray, FloatArray]]
     expect: Callable[[dict[str, Any]], None] = lambda options: None
     rate: float = 250.0
     suppresses: bool = True
-    options: Callable[[Any], Any] = lambda function: function
 
 
 def kinds() -> Iterator[Kind]:
     """Every arm."""
     for name in ARMS:
         yield importlib.import_module(f"diffpbd.runtime.arms.{name}.run").KIND
-
-
-def options(function: Any) -> Any:
-    """The options that arms declare."""
-    for kind in reversed(tuple(kinds())):
-        function = kind.options(function)
-    return function
 
 
 def kind_of(robot: Robot, words: Words) -> Kind:
@@ -85,7 +78,9 @@ def kind_of(robot: Robot, words: Words) -> Kind:
 def strange(kind: Kind, told: Collection[str]) -> dict[str, str]:
     """Options among those that were told which other arms have alone, each with that arm's name."""
     others = [other for other in kinds() if other is not kind]
-    return {name: other.title for other in others for name in other.own if name in told and name not in kind.own}
+    own = {field.name for field, _ in options_of(kind.words)}
+    found = {field.name: other.title for other in others for field, _ in options_of(other.words)}
+    return {name: title for name, title in found.items() if name in told and name not in own}
 
 
 def by_joint(joints: Sequence[str], table: Mapping[str, float]) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What arms share whose states come as `JointState` messages: the last usable one, and the first trouble."""
+"""Common part of arms with `JointState` messages: the last usable state, and the first fault."""
 
 from __future__ import annotations
 
@@ -47,5 +47,5 @@ class Heard:
         return self.reader.rejected
 
     def forget_trouble(self) -> None:
-        """Forget what was noted; call it right before arming."""
+        """Forget noted faults; call it right before arming."""
         self._noted = ""

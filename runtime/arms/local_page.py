@@ -1,4 +1,4 @@
-"""Who may open a page that is served on this machine: browsers on this machine, for pages of this server.
+"""Access control of a locally served page: only local browsers, only for pages of this server.
 
 Any web page that a browser has open may send requests to 127.0.0.1, under a name of its own that it points there (DNS
 rebinding) or as a websocket, which no browser forbids. Host and origin tell.

@@ -147,7 +147,7 @@ class Page:
             self._plot.data = tuple(np.array(self._history).T.copy())
 
     def quiet(self) -> None:
-        """Say that nothing comes."""
+        """Show that no ticks arrive."""
         if self._history:
             self._status.content = "**no ticks: the run has ended or waits**"
 

@@ -55,7 +55,11 @@ def _made_of(record: Any, only: Collection[str] | None, unset: bool) -> Iterator
         if only is not None and field.name not in only:
             continue
         flag = own.flag or own.word(field.name)
-        yield click.option(flag, field.name, help=own.help, metavar=own.metavar, **_kind(field, own, unset))
+        how = _kind(field, own, unset)
+        if not unset and field.default is MISSING and field.default_factory is MISSING:
+            how = {**how, "required": True}
+            how.pop("default", None)  # None would be a value
+        yield click.option(flag, field.name, help=own.help, metavar=own.metavar, **how)
 
 
 def _kind(field: Field[Any], own: Option, unset: bool) -> dict[str, Any]:
@@ -89,7 +93,4 @@ def _kind(field: Field[Any], own: Option, unset: bool) -> dict[str, Any]:
         whole = kind.startswith(("int", "tuple[int"))
         number = Whole(int(own.span[0]), int(own.span[1])) if whole else Real(*own.span, min_open=own.open)
         return {"type": number, "multiple": own.many, "default": default}
-    plain = {"type": {"int": int, "float": float}.get(kind.split(" ")[0], str)}
-    if not unset and field.default is MISSING and field.default_factory is MISSING:
-        return {**plain, "required": True}  # a default of None would do for click
-    return {**plain, "default": default}
+    return {"type": {"int": int, "float": float}.get(kind.split(" ")[0], str), "default": default}

@@ -46,7 +46,7 @@ class _Words(ReadWords):
         choices=("recorded", "positions"),
     )  # fmt: skip
     params: str | None = option("Values of alpha by name, such as params.json of identify.", None, metavar="FILE")
-    cutoff: float = option("Of the low-pass filter of the log (5); 0: none.", 5.0, metavar="HZ")
+    cutoff: float = option("Cut-off of the log's low-pass filter (5); 0: none.", 5.0, metavar="HZ")
     torque: str = option(
         "Written as tau: what the sensor reads, or the joint's true torque (without torque_offset).", "sensor",
         choices=("sensor", "joint"),

@@ -23,14 +23,14 @@ STILL = "still"
 class LogWords(ReadWords):
     """The options as given."""
 
-    cutoff: float = option("Of the low-pass filter (5); 0: none.", 5.0, metavar="HZ")
+    cutoff: float = option("Cut-off of the low-pass filter (5); 0: none.", 5.0, metavar="HZ")
     trim: float | str = option(
-        "Cut off at both ends after filtering: seconds, or `still`, of each log what it has at rest there.", "0", metavar="S",
+        "Cut off at both ends after filtering: seconds, or `still`: the parts at rest.", "0", metavar="S",
         parse=lambda text: _trim(text),
     )  # fmt: skip
     bridge: float = option("Close gaps up to this long instead of splitting there.", 0.0, metavar="S")
     torque: str | None = option("The signal that is the joint torque, such as actual_effort.", None, metavar="FIELD")
-    topic: str | None = option("The topic of a bag, where several name the joints.", None, metavar="NAME")
+    topic: str | None = option("The topic of a bag, if several name the joints.", None, metavar="NAME")
     rates: str = option(
         "The log's dq columns (default), or the derivative of the filtered positions.", "recorded",
         choices=("recorded", "positions"),

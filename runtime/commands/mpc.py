@@ -81,7 +81,9 @@ class _Words(FollowWords):
     weights: str | None = option(
         'Cost: p, pd, u, du, tip, end, such as {"p": 1, "pd": 0.02, "du": 2e-7}.', None, metavar="JSON"
     )
-    bounds: str | None = option("Of u, du, pd: a number or a list each [N·m, N·m a step, rad/s].", None, metavar="JSON")
+    bounds: str | None = option(
+        "Bounds of u, du, pd: a number or a list each [N·m, N·m a step, rad/s].", None, metavar="JSON"
+    )
     params: str | None = option("Values of alpha by name, such as params.json of identify.", None, metavar="FILE")
     out: str = option("The log to write (.gz allowed).", metavar="RUN.csv")
 

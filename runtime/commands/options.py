@@ -46,7 +46,7 @@ GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
 view_option = click.option("--view", is_flag=True, help="Then show the motion in a local web page until Ctrl-C.")
 report_option = click.option("--report", metavar="OUT.html", help="One self-contained page with words and figures.")
 meshes_option = click.option(
-    "--meshes", metavar="FILE.urdf", help="Of --view and --movie: the shapes of this URDF in place of sticks."
+    "--meshes", metavar="FILE.urdf", help="For --view and --movie: draw the shapes of this URDF instead of sticks."
 )
 movie_option = click.option("--movie", metavar="OUT.gif", help="The robot moving, as a GIF.")
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import click
 
-from diffpbd.runtime.arms.attached import Attached, kind_of, strange
-from diffpbd.runtime.arms.attached import options as arms_options
+from diffpbd.runtime.arms.attached import Attached, kind_of, kinds, strange
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.base.live import live_line
@@ -21,7 +20,7 @@ from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.derived import options as derived
 from diffpbd.runtime.commands.locate import open_manifest, open_robot, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import FollowWords
-from diffpbd.runtime.commands.numbers import DURATION, PORT, Real, Whole
+from diffpbd.runtime.commands.numbers import PORT, Real, Whole
 from diffpbd.runtime.commands.options import (
     given,
     live_option,
@@ -31,6 +30,7 @@ from diffpbd.runtime.commands.results import finish, json_option, note, said
 from diffpbd.runtime.commands.run_laws import PLANNED, configured
 from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.folder.finish import complete, is_quick
+from diffpbd.runtime.loop.decision import Settings
 from diffpbd.runtime.loop.recorder import Recorder, configuration_file
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.replay import read_run, replay
@@ -47,7 +47,6 @@ __all__ = ["command"]
 EXIT_STOPPED = 1
 JSON_OPTIONS = ("goal", "weights", "stiffness", "damping", "tip-offset", "tip-stiffness")
 """Those that take JSON or a file of it."""
-LONGEST_RAMP = 60.0  # s
 FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
 
 
@@ -59,9 +58,15 @@ class _Approach(Approach):
     )  # fmt: skip
 
 
+def _of_arms(function: Any) -> Any:
+    """The options that arms declare."""
+    for kind in reversed(tuple(kinds())):
+        function = derived(kind.words)(function)
+    return function
+
+
 @click.command("run", context_settings={"show_default": True})
 @click.argument("robot", default="baxter")
-@click.option("--side", type=click.Choice(["left", "right"]), default="left", help="Baxter: which arm.")
 @click.option(
     "--controller",
     default="hold",
@@ -73,23 +78,18 @@ class _Approach(Approach):
     "--transport", type=click.Choice(["ros1", "simulated", "replay"]), default="ros1",
     help="Baxter: its ROS 1 graph; all: a simulated robot (as --sim), or a log again.",
 )  # fmt: skip
-@click.option("--host", metavar="ADDRESS", help="A Franka arm's address (default: FR3_HOST).")
 @click.option("--sim", is_flag=True, help="A simulated robot, in a process of its own.")
-@arms_options
-@click.option("--master", metavar="URI", help="The robot's ROS master (default: ROS_MASTER_URI).")
+@_of_arms
 @click.option("--from", "source", metavar="LOG", help="With --transport replay: the log to replay.")
 @click.option(
     "--rate", type=Real(100, 1000), help="Control ticks a second (default: 250; a Franka arm, but for mpc: 1000)."
 )
-@click.option("--duration", type=DURATION, metavar="S", help="Default: until Ctrl-C.")
 @click.option("--log", metavar="OUT", help="OUT.bag (everything) or OUT.csv (ticks).")
 @click.option("--overwrite", is_flag=True, help="--log may replace a file that is there.")
 @click.option(
     "--gravity", type=click.Choice(["robot", "model"]), help="Who compensates gravity (robot); required with --ros2."
 )
-@click.option("--without-spring", is_flag=True, help="With --gravity model: the arm needs no S1 spring term.")
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
-@click.option("--set-load", is_flag=True, help="Franka: tell the robot the payload of --params.")
 @click.option("--goal", metavar="JSON", help="Impedance, mpc: goal [rad] by joint; others stay where they start.")
 @derived(_Approach)
 @click.option("--reference", metavar="LOG", help="MPC, track: q_ and dq_ columns to follow.")
@@ -108,10 +108,7 @@ class _Approach(Approach):
     "--torque-share", type=Real(0, 1, min_open=True), default=0.1,
     help="Share of the effort limits that the law may use beyond gravity.",
 )  # fmt: skip
-@click.option(
-    "--contact", type=Real(0, 1, min_open=True), default=ReflexSettings.contact,
-    help="Share of the effort limits, not explained by the model, at which the run stops.",
-)  # fmt: skip
+@derived(ReflexSettings)
 @click.option(
     "--after-contact", type=click.Choice(["yield", "hold"]), default="yield",
     help="An arm that is touched gives way, or is held as after any stop, where nobody can be clamped.",
@@ -120,14 +117,8 @@ class _Approach(Approach):
     "--table", type=Real(-FURTHEST_TABLE, FURTHEST_TABLE), metavar="Z",
     help="The arm stays above this height [m] over the description's root link (default: the recipe's, if it has one).",
 )  # fmt: skip
-@click.option(
-    "--ramp", type=Real(0, LONGEST_RAMP), default=1.0, help="Seconds over which the controller's torque is faded in."
-)
-@click.option("--enable", is_flag=True, help="Enable the robot if it is disabled.")
-@click.option("--bring-in", is_flag=True, help="Slowly move an arm that is at or beyond a joint limit back inside.")
-@click.option("--allow-mismatch", is_flag=True, help="Run even if description or holding torque differ.")
-@click.option("--allow-others", is_flag=True, help="Run even if another node publishes this arm's commands.")
-@click.option("--clean-dead", is_flag=True, help="Baxter: withdraw publishers of its commands that do not answer.")
+@derived(Settings)
+@job("how", RunOptions)
 @click.option(
     "--robot-node", metavar="NAME", help="Who must listen (default: who publishes the joint states); ROS 2: any."
 )
@@ -137,7 +128,7 @@ class _Approach(Approach):
 @json_option
 @live_option
 @click.option("--view-port", type=PORT, default=8080, help="Port of the page.")
-def command(robot: str, words: FollowWords, **options: Any) -> None:
+def command(robot: str, words: FollowWords, how: RunOptions, **options: Any) -> None:
     """Run a controller on an arm, safely; ROBOT is the generated robot of that arm: a Baxter's, a Franka Research 3, or with
     --ros2 any arm with an effort interface.
 
@@ -145,6 +136,7 @@ def command(robot: str, words: FollowWords, **options: Any) -> None:
     stop: the arm brakes and is held where it is; a reflex ends the run with its own exit code (docs/safety.md). With
     --transport replay a log of a run is fed through the same controller, and the commands are compared bit for bit.
     """
+    options |= vars(how)
     if not options["reference"]:
         words.expect_log("--reference LOG")
     _check_files(robot, words, options)
@@ -174,7 +166,7 @@ def command(robot: str, words: FollowWords, **options: Any) -> None:
     configuration = configured(generated, options, words)
     with kind.attach(generated, configuration, options) as attached:
         attached.configuration.check_goals(generated)
-        report = _run(attached, generated, options)
+        report = _run(attached, generated, options, how)
     said(str(report))
     log = options["log"]
     files = [str(path) for path in (log, log and configuration_file(log)) if path and os.path.isfile(path)]
@@ -221,7 +213,7 @@ def _drawn(plot: str | None, log: str) -> str | None:
     return None
 
 
-def _run(attached: Attached, robot: Robot, options: dict[str, Any]) -> Report:
+def _run(attached: Attached, robot: Robot, options: dict[str, Any], how: RunOptions) -> Report:
     configuration, stop = attached.configuration, StopRequest()
     with contextlib.ExitStack() as stack:
         recorder = None
@@ -240,13 +232,8 @@ def _run(attached: Attached, robot: Robot, options: dict[str, Any]) -> Report:
         if isinstance(supervisor.controller, ProgramController):
             stack.callback(supervisor.controller.close)
         run = Run(
-            arm, supervisor,
-            RunOptions(
-                duration=options["duration"], enable=options["enable"] or options["sim"],
-                allow_others=options["allow_others"], allow_mismatch=options["allow_mismatch"],
-                bring_in=options["bring_in"],
-            ),
-            recorder=recorder, stop=stop, observer=observer,
+            arm, supervisor, dataclasses.replace(how, enable=how.enable or options["sim"]), recorder=recorder, stop=stop,
+            observer=observer,
         )  # fmt: skip
         stack.enter_context(live_line(RunStatus(run), wanted=options["live"]))
         report = run.execute()

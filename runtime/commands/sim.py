@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import json
-import threading
 import time
-from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import click
 import numpy as np
 
 from diffpbd.runtime.api.robots import exported
-from diffpbd.runtime.arms.ros2.run import COMMANDS, DOMAIN_LINE, STATES
+from diffpbd.runtime.arms.ros2.run import DOMAIN_LINE, Topics
 from diffpbd.runtime.base.arrays import FloatArray, or_else, within
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.base.live import Rate, Simulating, live_line
-from diffpbd.runtime.commands.locate import parse_friction, parse_state
-from diffpbd.runtime.commands.numbers import DURATION, Real, Whole
+from diffpbd.runtime.base.live import Rate, Simulating
+from diffpbd.runtime.base.options import option
+from diffpbd.runtime.commands.derived import job
+from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.options import live_option
+from diffpbd.runtime.commands.simulators import Rubbing, attend
 from diffpbd.runtime.loop.stopping import StopRequest
 
 if TYPE_CHECKING:
@@ -29,40 +29,32 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-POLL = 0.1  # s between two looks at a request to stop
 LAST_DOMAIN = 232
 MARGIN = 0.1  # rad inside the limits, of the start pose by default
 POSES, EASE = 200, 0.3
 """Poses that are looked at for a start, and the share of the effort limits that gravity may take there."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Words(Rubbing, Topics):
+    gravity: str = option(
+        "Who compensates gravity: the arm itself, in addition to commands, or its commands.", choices=("robot", "model")
+    )
+    domain: int | None = option("DDS domain (default: ROS_DOMAIN_ID, or 0).", None, span=(0, LAST_DOMAIN))
+    local: bool = option("On this machine alone, without multicast.", False)
+    rate: int = option("Rate of joint states [Hz].", 500, span=(1, 1000))
+    params: str | None = option("Values of alpha by name, such as params.json of identify.", None, metavar="FILE")
+    timeout: float | None = option(
+        "Hold the arm if no command came for this long (default: the last command stays in effect).", None, span=(0.0, 10.0),
+        open=True, unit="s", metavar="S",
+    )  # fmt: skip
+
+
 @click.command("sim", context_settings={"show_default": True})
 @click.argument("robot")
-@click.option("--gravity", type=click.Choice(["robot", "model"]), required=True,
-              help="Who holds the arm: itself, beside what it is told, or whoever commands it.")  # fmt: skip
-@click.option("--states", default=STATES, metavar="TOPIC", help="Of the sensor_msgs/JointState that it publishes.")
-@click.option("--commands", default=COMMANDS, metavar="TOPIC", help="Of the std_msgs/Float64MultiArray that it obeys.")
-@click.option(
-    "--command-joints", metavar="NAMES", help="Order of the commands, by commas (default: the description's)."
-)
-@click.option("--domain", type=Whole(0, LAST_DOMAIN), help="Of DDS (default: ROS_DOMAIN_ID, or 0).")
-@click.option("--local", is_flag=True, help="On this machine alone, without multicast.")
-@click.option("--rate", type=Whole(1, 1000), default=500, help="Joint states a second.")
-@click.option(
-    "--pose", metavar="JSON", help="Start pose [rad]: a list or an object of joint names; others 0, inside limits."
-)
-@click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
-@click.option("--coulomb", metavar="JSON", help="Friction [N·m], a list or by joint.")
-@click.option("--viscous", metavar="JSON", help="Friction [N·m·s/rad], a list or by joint.")
-@click.option("--timeout", type=Real(0, 10, min_open=True), metavar="S",
-              help="Hold the arm if no command came for this long (default: the last command stays in effect).")  # fmt: skip
-@click.option("--duration", type=DURATION, metavar="S", help="End by itself (default: at Ctrl-C).")
+@job("words", _Words)
 @live_option
-def command(
-    robot: str, gravity: str, states: str, commands: str, command_joints: str | None, domain: int | None, local: bool,
-    rate: int, pose: str | None, params: str | None, coulomb: str | None, viscous: str | None, timeout: float | None,
-    duration: float | None, live: bool,
-) -> None:  # fmt: skip
+def command(robot: str, words: _Words, live: bool) -> None:
     """Simulate an arm with an effort interface over ROS 2, as ros2_control's forward controllers have it.
 
     ROBOT is a shipped description, a recipe, a URDF or an MJCF file; physics are MuJoCo's. The first line printed is the
@@ -72,44 +64,28 @@ def command(
     from diffpbd.runtime.arms.ros2.node import Node, domain_of
     from diffpbd.runtime.arms.ros2.simulated.node import SimulatedNode
 
-    arm = _arm(robot, params, gravity, {"coulomb": coulomb, "viscous": viscous}, timeout)
-    chosen = None if command_joints is None else tuple(name.strip() for name in command_joints.split(","))
-    order = in_order(arm.joints, chosen)
-    arm.place(_start(arm) if pose is None else parse_state(pose, "--pose", arm.joints, _start(arm)))
-    number = domain_of() if domain is None else domain
-    begin = time.monotonic()
+    arm = _arm(robot, words)
+    order = in_order(arm.joints, words.command_joints)
+    arm.place(_start(arm) if words.pose is None else parse_state(words.pose, "--pose", arm.joints, _start(arm)))
+    number = domain_of() if words.domain is None else words.domain
     with StopRequest().signals() as stop:
-        node = SimulatedNode(arm, Node(number, local=local), states, commands, rate=rate, order=order)
-        thread = threading.Thread(target=node.run, name="simulation", daemon=True)
-        thread.start()
-        click.echo(f"{DOMAIN_LINE}{number}")
+        node = SimulatedNode(
+            arm, Node(number, local=words.local), words.states, words.commands, rate=words.rate, order=order
+        )
         try:
-            with live_line(_status(node, duration), wanted=live):
-                while thread.is_alive() and not stop.text:
-                    if duration is not None and time.monotonic() >= begin + duration:
-                        break
-                    time.sleep(POLL)
+            attend(node, _status(node, words.duration), f"{DOMAIN_LINE}{number}", words, live, stop)
         finally:
-            node.stop.set()
-            thread.join(1.0)
-            node.close()
             with contextlib.suppress(OSError):  # whoever started this may have gone
                 click.echo(json.dumps(asdict(arm.account)))
 
 
-def _arm(
-    robot: str, params: str | None, gravity: str, frictions: Mapping[str, str | None], timeout: float | None
-) -> SimulatedArm:
+def _arm(robot: str, words: _Words) -> SimulatedArm:
     from diffpbd.runtime.arms.ros2.simulated.arm import SimulatedArm
 
-    written, described = exported(robot, params)
+    written, described = exported(robot, words.params)
     names = tuple(joint.name for joint in described.joints)
-    found = {
-        name: None if text is None else parse_friction(text, f"--{name}", names) for name, text in frictions.items()
-    }
     arm = SimulatedArm(
-        written.text, time.monotonic(), compensated=gravity == "robot", timeout=timeout,
-        coulomb=found["coulomb"], viscous=found["viscous"],
+        written.text, time.monotonic(), compensated=words.gravity == "robot", timeout=words.timeout, **words.frictions(names)
     )  # fmt: skip
     if arm.joints != names:
         raise InputError(f"{robot}: MuJoCo has the joints {', '.join(arm.joints)}, expected {', '.join(names)}.")

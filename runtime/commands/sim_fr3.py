@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import click
 
 from diffpbd.runtime.arms.franka.connection import HOST_LINE
 from diffpbd.runtime.arms.franka.simulator import HOSTS, READY_POSE, Payload, Simulation, serving
 from diffpbd.runtime.base.live import Simulating, live_line
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.priority import punctual
-from diffpbd.runtime.commands.locate import parse_friction, parse_state
-from diffpbd.runtime.commands.numbers import DURATION, Real
+from diffpbd.runtime.commands.derived import job
+from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.options import live_option
+from diffpbd.runtime.commands.simulators import Rubbing
 from diffpbd.runtime.loop.stopping import StopRequest
 
 __all__ = ["JOINTS", "command"]
@@ -21,54 +24,38 @@ __all__ = ["JOINTS", "command"]
 JOINTS = tuple(f"fr3_joint{k}" for k in range(1, 8))
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Words(Rubbing):
+    host: str | None = option(
+        "Address to listen at (default: the first free one of 127.0.0.1, …).", None, metavar="ADDRESS"
+    )
+    payload: float | None = option(
+        "Mass in the hand, unknown to the robot.", None, span=(0.0, 20.0), open=True, unit="kg", metavar="KG"
+    )
+
+
 @click.command("sim-fr3")
-@click.option(
-    "--host", metavar="ADDRESS", help="Of this machine, to answer at (default: the first free one of 127.0.0.1, …)."
-)
-@click.option("--pose", metavar="JSON", help="Start pose [rad]: a list or an object of joint names.")
-@click.option(
-    "--payload", type=Real(0, 20, min_open=True), metavar="KG", help="Mass in the hand, unknown to the robot."
-)
-@click.option("--coulomb", metavar="JSON", help="Friction [N·m], a list or by joint, in place of the simulator's.")
-@click.option(
-    "--viscous", metavar="JSON", help="Friction [N·m·s/rad], a list or by joint, in place of the simulator's."
-)
-@click.option("--duration", type=DURATION, metavar="S", help="End by itself (default: at Ctrl-C).")
+@job("words", _Words)
 @live_option
-def command(
-    host: str | None,
-    pose: str | None,
-    payload: float | None,
-    coulomb: str | None,
-    viscous: str | None,
-    duration: float | None,
-    live: bool,
-) -> None:
+def command(words: _Words, live: bool) -> None:
     """Simulate a Franka Research 3 that speaks libfranka's protocol at an address of this machine.
 
     The first line printed is the address, ready for `export` and `diffpbd run fr3`. Physics are MuJoCo's, by the wheel
     franky-sim; the robot has no reflexes, and its torque sensors read what is commanded.
     """
-    begin = time.monotonic()
+    end = time.monotonic() + (words.duration or math.inf)
     with (
         StopRequest().signals() as stop,
         serving(
-            HOSTS if host is None else (host,),
-            pose=READY_POSE if pose is None else parse_state(pose, "--pose", JOINTS),
-            payload=None if payload is None else Payload(payload),
-            coulomb=_values(coulomb, "--coulomb"), viscous=_values(viscous, "--viscous"),
+            HOSTS if words.host is None else (words.host,),
+            pose=READY_POSE if words.pose is None else parse_state(words.pose, "--pose", JOINTS),
+            payload=None if words.payload is None else Payload(words.payload), **words.frictions(JOINTS),
         ) as simulation,
     ):  # fmt: skip
         click.echo(f"{HOST_LINE}{simulation.host}")
-        status = Simulating(simulation, duration, lambda: _state(simulation))
+        status = Simulating(simulation, words.duration, lambda: _state(simulation))
         with punctual(), live_line(status, wanted=live):
-            simulation.run(
-                lambda: bool(stop.text) or (duration is not None and time.monotonic() >= begin + duration)
-            )  # fmt: skip
-
-
-def _values(text: str | None, option: str) -> Sequence[float] | None:
-    return None if text is None else parse_friction(text, option, JOINTS)
+            simulation.run(lambda: bool(stop.text) or time.monotonic() >= end)
 
 
 def _state(simulation: Simulation) -> tuple[str, str]:

@@ -29,6 +29,8 @@ SHARP = 60.0
 """[1] Sharpness of the smooth minimum of slacks, which is below the true one, by about 0.03 at a peak of several samples."""
 STEP = 1e-5
 """[rad or m] Step of the central differences of heights."""
+IDLE = 0.05
+"""[1] Part of a joint's range and of its speed below which it hardly moves."""
 STATE = 13
 """Size of a link's state, its position first."""
 METRE = 1.0
@@ -72,6 +74,19 @@ class Envelope:
     table: float | None = None
     notes: tuple[str, ...] = ()
     clearance: float | None = None
+
+    def idle(self, motion: Motion) -> list[str]:
+        """A sentence on joints that hardly move: κ is a ratio, so what tells little however it moves, such as a mass on a fine
+        thread, keeps all the others still."""
+        ranges = np.ptp(motion.q, axis=0) / (self.upper - self.lower)
+        still = (ranges < IDLE) & (np.abs(motion.dq).max(axis=0) / self.speed < IDLE)
+        names = [joint for joint, own in zip(self.robot.joints, still.tolist(), strict=True) if own]
+        if not names:
+            return []
+        return [
+            f"{listing(names)} uses less than {100.0 * IDLE:g} % of range and speed: no more makes a better condition number. "
+            f"{arg.criterion('log-det')} moves all joints"
+        ]
 
     @staticmethod
     def of(

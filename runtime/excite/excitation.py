@@ -113,7 +113,7 @@ def excite(
         search.whole(best),
         len(columns),
         envelope,
-        envelope.notes,
+        (*envelope.notes, *(() if search.logdet else envelope.idle(motion))),
     )
 
 

@@ -35,13 +35,13 @@ class Wishes:
     """
 
     duration: float = option("Period of the motion (10).", 10.0, span=(0.1, 3600.0), unit="s", metavar="S")
-    harmonics: int = option("Of the base frequency 1/duration (5).", 5, span=(2, 50), metavar="N")
-    rate: float = option("Samples a second in the file (100).", 100.0, span=(1.0, 10000.0), unit="Hz", metavar="HZ")
+    harmonics: int = option("Number of harmonics of 1/duration (5).", 5, span=(2, 50), metavar="N")
+    rate: float = option("Sampling rate of the file (100).", 100.0, span=(1.0, 10000.0), unit="Hz", metavar="HZ")
     least_height: float | None = option(
         "Least height of the tip, along -gravity in the world frame.", None, flag="--min-tip-height", span=HEIGHTS, unit="m",
         metavar="M",
     )  # fmt: skip
-    margin: float = option("Margin to every limit, as a share of it (0.1).", 0.1, span=(0.0, 0.9), metavar="SHARE")
+    margin: float = option("Margin to every limit, relative to it (0.1).", 0.1, span=(0.0, 0.9), metavar="SHARE")
     acceleration: npt.ArrayLike | Mapping[str, float] | None = option(
         "Of all joints [rad/s² or m/s²], or of some; without: any.", None, flag="--max-acceleration", metavar="A|JOINT=A,…",
         parse=lambda text: _by_joint(text),

@@ -10,10 +10,10 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import math
 import re
+import sys
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import NoneType, UnionType
@@ -60,6 +60,17 @@ MAX_SHOWN = 60  # characters of a wrong value in a message
 AGAIN = "Generate the folder again."
 POSITIONS = ("p", "p0", "p_prev", "p_next", "P", "P_ref", "P_guess", "p_closed")
 """Arguments that are positions, which with a floating base have one number more than rates and seeds."""
+_RARE: Mapping[str, Any] = {
+    **dict.fromkeys(("loops", "passive", "contacts", "frames", "printed"), ()), **dict.fromkeys(("base_joint", "law"), ""),
+    "spare_rows": 0, "table": None, "clearance": None,
+}  # fmt: skip
+"""Fields that are written where they are something else: what an open fixed tree with motors in free space has none of."""
+_PLAIN: Mapping[type, tuple[str, Callable[[Any], bool]]] = {
+    str: ("text", lambda value: type(value) is str),
+    bool: ("true or false", lambda value: type(value) is bool),
+    int: ("a whole number of at least 0", lambda value: type(value) is int and value >= 0),
+    float: ("a finite number", lambda value: type(value) in (int, float) and abs(value) <= sys.float_info.max),
+}
 T = TypeVar("T")
 
 
@@ -407,26 +418,9 @@ class Manifest:
 
     def to_json(self) -> str:
         """The text of manifest.json: sorted keys, indent 1, a newline at the end."""
-        data = dataclasses.asdict(self)
-        for name in (
-            "loops",
-            "passive",
-            "contacts",
-            "base_joint",
-            "spare_rows",
-            "frames",
-        ):  # fields that an open fixed tree with motors in free space does not need
-            if not data["robot"][name]:
-                del data["robot"][name]
-        for contact in data["robot"].get("contacts", ()):
-            if not contact["law"]:
-                del contact["law"]
-        if data["clearance"] is None:
-            del data["clearance"]
-        if data["recipe"]["table"] is None:
-            del data["recipe"]["table"]
-        if not data["recipe"]["printed"]:
-            del data["recipe"]["printed"]
+        data = dataclasses.asdict(
+            self, dict_factory=lambda items: {k: v for k, v in items if k not in _RARE or v != _RARE[k]}
+        )
         return json.dumps(data, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
@@ -547,7 +541,7 @@ class _Reader:
 
     def check_argument(self, argument: Argument, rollout: bool, place: str) -> None:
         if not rollout:
-            self.whole(argument.cols, f"{place}.cols")
+            self.plain(int, argument.cols, f"{place}.cols")
         least = MATRIX if argument.cols != 1 else VECTOR if argument.rows != 1 else SCALAR
         if not least <= argument.axes <= MATRIX:
             raise self.fault(argument.axes, f"{place}.axes", f"at least {least} and at most {MATRIX}")
@@ -560,7 +554,7 @@ class _Reader:
         if origin is UnionType and NoneType in parts:
             return None if value is None else self.value(parts[0], value, place)
         if origin is UnionType:  # columns
-            return value if value in ("N", "N+1") else self.whole(value, place)
+            return value if value in ("N", "N+1") else self.plain(int, value, place)
         if origin is tuple:
             if not isinstance(value, list):
                 raise self.fault(value, place, "a list")
@@ -571,7 +565,7 @@ class _Reader:
             if not isinstance(value, dict):
                 raise self.fault(value, place, "an object")
             return {self.key(parts[0], k, place): self.value(parts[1], v, _inside(place, k)) for k, v in value.items()}
-        return {str: self.text, bool: self.truth, int: self.whole, float: self.number}[kind](value, place)
+        return self.plain(kind, value, place)
 
     def key(self, kind: Any, key: str, place: str) -> Any:
         """A key of an object: text, or the status of a function."""
@@ -581,28 +575,11 @@ class _Reader:
             raise self.fault(key, place, "nonzero whole numbers as keys")
         return int(key)
 
-    def text(self, value: Any, place: str) -> str:
-        if not isinstance(value, str):
-            raise self.fault(value, place, "text")
-        return value
-
-    def truth(self, value: Any, place: str) -> bool:
-        if not isinstance(value, bool):
-            raise self.fault(value, place, "true or false")
-        return value
-
-    def whole(self, value: Any, place: str) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise self.fault(value, place, "a whole number of at least 0")
-        return value
-
-    def number(self, value: Any, place: str) -> float:
-        try:
-            if not isinstance(value, bool) and isinstance(value, (int, float)) and math.isfinite(value):
-                return float(value)
-        except OverflowError:  # a whole number beyond all floats
-            pass
-        raise self.fault(value, place, "a finite number")
+    def plain(self, kind: type, value: Any, place: str) -> Any:
+        expected, holds = _PLAIN[kind]
+        if not holds(value):
+            raise self.fault(value, place, expected)
+        return kind(value)
 
 
 def _inside(place: str, key: str) -> str:

@@ -1,8 +1,8 @@
 """Whether a form that follows a trajectory agrees with the torque form on recordings of a physical arm.
 
-A trajectory may be followed by parameters that make up for what the model lacks: torques that the step never feels are paid for
-by absurd friction. The torque form weighs the same recordings directly, so where both disagree by more than their deviations
-and the torque residual says the same, the former has no result.
+Parameters can follow a trajectory by compensating model errors: for instance absurd friction in place of torques that the step
+lacks. The torque form uses the same recordings directly; if both disagree by more than their deviations, and the torque
+residuals confirm it, the trajectory form has no result.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from diffpbd.runtime.logs.processing import Processing, Samples, process
 __all__ = ["as_read", "check_agreement", "doubted", "misfit"]
 
 APART = 3.0
-"""[1] Joint deviations by which a parameter of two forms may differ."""
+"""[1] Largest difference of a parameter between both forms, in their combined standard deviation."""
 WORSE = 2.0
-"""[1] Torque residual of a joint, in units of the torque form's, from which it counts as worse."""
+"""[1] Ratio of a joint's torque residual to the torque form's above which it is worse."""
 SEEN = 0.05
-"""[1] The same in units of the joint's RMS torque: less is what steps and differences disagree by without noise."""
+"""[1] Torque residual relative to the RMS torque, above the difference of steps and finite differences without noise."""
 
 ROUNDING = 1e-6
-"""[1] Deviation in units of the difference below which the recordings are followed to rounding: what differs then is the torque
-form's, whose accelerations are differences of the recorded rates."""
+"""[1] Deviation over difference below which the trajectory is exact to rounding: then the torque form is off, whose
+accelerations are finite differences."""
 
 
 def check_agreement(form: str, found: Identification, torques: Identification) -> None:
-    """SolverError where joints' torques are off and parameters differ from the torque form's."""
+    """SolverError if joint torques are wrong and parameters differ from the torque form's."""
     measured = np.vstack([trace.measured for trace in found.train.traces])
     size = dict(zip(found.joints, np.sqrt((measured**2).mean(axis=0)).tolist(), strict=True))
     worse = {
@@ -60,8 +60,8 @@ def check_agreement(form: str, found: Identification, torques: Identification) -
 
 
 def as_read(samples: Sequence[Samples], held: bool) -> list[Samples]:
-    """Recordings as the torque form should see them beside a trajectory: filtered as by default where they are not, none where
-    they are too short for that. A torque that is `held` until the next sample is at a sample the mean of two."""
+    """Recordings for the torque form in this comparison: filtered by default settings if they are not filtered, none if they
+    are too short for that. A torque that is `held` until the next sample is at a sample the mean of two."""
     found: list[Samples] = []
     for s in samples:
         tau = np.array(s.tau)
@@ -78,15 +78,15 @@ def as_read(samples: Sequence[Samples], held: bool) -> list[Samples]:
 
 
 def misfit(torques: Identification) -> float:
-    """Mean logarithm of the joints' torque residuals. Of two readings, held torques and torques at the samples, the recordings'
-    own leaves less: the other is half a sample early or late, which the model would be rejected for."""
+    """Mean logarithm of the joints' torque residuals. It is smaller for the right interpretation of recorded torques
+    (held, or at the samples): the other is shifted by half a sample, which would reject the model."""
     return float(np.mean(np.log(np.maximum(list(torques.train.rmse.values()), np.finfo(float).tiny))))
 
 
 def doubted(found: Identification, torques: Identification) -> Identification:
-    """With deviations that both forms bear out: none where the torque form rejects the model, and at least as large as the
-    estimates' difference, which a right model leaves within chance (Hausman 1978). The step of a trajectory has an error of its
-    own, which no residual shows: friction takes it up."""
+    """The result with deviations consistent with both forms: none if the torque form rejects the model, and at least the
+    difference of the estimates, which is within chance for a right model (Hausman 1978). The discretisation error of a
+    step, absorbed by friction, shows in no residual."""
     other = {e.name: e for e in torques.estimates}
     estimates, wider = [], []
     for e in found.estimates:
@@ -108,5 +108,5 @@ def doubted(found: Identification, torques: Identification) -> Identification:
 
 
 def _spread(e: Estimate) -> float:
-    """Its deviation, also where that is not told because the model was rejected."""
+    """Its deviation, even if withheld because the model was rejected."""
     return e.std or e.formal or 0.0

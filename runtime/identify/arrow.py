@@ -1,4 +1,4 @@
-"""Sparsity of a problem whose parameters meet every window's initial state, while windows meet only where they are tied."""
+"""Sparsity of a problem with parameters common to all windows, whose initial states are coupled only if windows are tied."""
 
 from __future__ import annotations
 

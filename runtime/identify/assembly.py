@@ -1,4 +1,4 @@
-"""The simultaneous problem of whole recordings: pieces mapped over steps and states, and their derivatives put together."""
+"""The simultaneous problem of whole recordings: pieces mapped over steps and states, and their assembled derivatives."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Assembly:
         return x
 
     def _patterns(self) -> None:
-        """Where the nonzeros of the mapped pieces go in the whole Jacobian and Hessian."""
+        """Indices of the mapped pieces' nonzeros in the whole Jacobian and Hessian."""
         pieces = self.pieces
         step_base = np.arange(len(self.at_step)) * self.step_rows
         state_base = len(self.at_step) * self.step_rows + np.arange(len(self.at_state)) * self.state_rows
@@ -195,7 +195,7 @@ class Assembly:
 
 
 class _Scatter:
-    """Entries in a given order, summed where they fall together, as a sparse matrix."""
+    """Assembles a sparse matrix from entries in a given order, summing duplicates."""
 
     def __init__(self, sparsity: Any, gather: Any) -> None:
         self.sparsity, self.gather = sparsity, gather

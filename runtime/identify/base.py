@@ -1,7 +1,7 @@
 """Base parameters: the combinations of inertial parameters that the recordings determine (Gautier and Khalil 1990).
 
-Going through a robot's columns from base to tip, one that depends on those before it is expressed by them: its parameter is
-lumped into theirs. What is left are as many combinations as the rank.
+From base to tip, a column that depends on previous ones is expressed by them and its parameter is lumped into theirs. The
+number of remaining combinations is the rank.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ COLUMN_NAMES = ("m", "m·c.x", "m·c.y", "m·c.z", "I.xx", "I.xy", "I.xz", "I.yy
 """A body's ten coefficients: mass, first moments, inertia about the link origin."""
 COLUMN_UNITS = ("kg", *("kg·m",) * 3, *("kg·m²",) * 6)
 DEPENDENT = 1e-7
-"""[1] What is left of a normalised column below which it depends on the others: above the rounding of condensation."""
+"""[1] Relative residual of a column below which it depends on the others: above the rounding of condensation."""
 NEGLIGIBLE = 1e-6
-"""[1] Share of a normalised column below which another does not appear in a combination: rounding."""
+"""[1] Coefficient of a normalised column below which it is left out of a combination: rounding."""
 
 
 @dataclass(frozen=True)

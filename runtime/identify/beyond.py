@@ -14,13 +14,13 @@ from diffpbd.runtime.model.robot import Robot
 __all__ = ["beyond_training"]
 
 TAIL = 0.005
-"""[1] Part of the training samples at either end that does not count as range: what a filter's ends leave."""
+"""[1] Quantile of training samples outside of the range at either end: transients of the filter."""
 OUTSIDE = 0.05
-"""[1] Part of the validation samples outside that range from which it is said."""
+"""[1] Part of validation samples outside that range from which it is reported."""
 WORSE = 1.5
-"""[1] RMSE of validation, in units of the worst that one of the training recordings has, from which it is said."""
+"""[1] Ratio of the validation RMSE to the worst training recording's from which it is reported."""
 SMALL = 0.02
-"""[1] RMSE below this part of the joint's torque range is not worth a sentence."""
+"""[1] RMSE over the joint's torque range below which it is not reported."""
 QUANTITIES = (("position", "q", ""), ("speed", "dq", "/s"), ("acceleration", "ddq", "/s²"))
 
 

@@ -1,7 +1,7 @@
 """Bodies with unknown inertias: the entries of alpha that describe one, and its log-Cholesky coordinates.
 
-A body whose moments of inertia are wanted is fitted in the ten coordinates of `inertials`, which cover the bodies that can
-exist and no others; without a wanted moment mass and COM are free on their own, and stay physical within their bounds.
+A body with fitted moments of inertia has the ten coordinates of `inertials`, which cover exactly the physically consistent
+bodies; otherwise mass and COM are independent unknowns with bounds.
 """
 
 from __future__ import annotations
@@ -26,20 +26,19 @@ AXES = ("x", "y", "z")
 MOMENTS = ("xx", "xy", "xz", "yy", "yz", "zz")
 PAYLOAD = "payload"
 PAYLOAD_MASS = 0.5
-"""[kg] Where the search for a payload starts that alpha has no mass for: what a hand carries."""
+"""[kg] Start for a payload if alpha has no mass: a typical load."""
 PAYLOAD_RADIUS = 0.1
 """[m] Radius of gyration of that start."""
 PRIOR = 1e-2
 """[1] Weight of a body's divergence from its description, against half the weighted mean square residual of each joint."""
 PRIORS = (1e-9, 1e6)
-"""[1] Weights of the prior beyond these leave nothing of it, or of the recordings."""
+"""[1] Bounds of the prior's weight: beyond, either it or the recordings have no effect."""
 WEAKER = 100.0
-"""[1] The prior is weakened by this factor to see what moves with it."""
+"""[1] Factor by which the prior is weakened to find parameters that depend on it."""
 MOVES = 3.0
-"""[1] Standard deviations that a parameter may move by with the weaker prior before it counts as not identifiable."""
+"""[1] Change with the weaker prior, in standard deviations, above which a parameter is not identifiable."""
 DECIDED = 3.0
-"""[1] Standard deviation that the recordings alone leave, in units of the one with the prior, from which the prior decides: it
-then knows twice as much of the parameter as they do."""
+"""[1] Ratio of standard deviations without and with the prior above which the prior decides."""
 SINGULAR = 1e-2
 """[1] Smallest eigenvalue of a body's pseudo-inertia, in units of the description's, below which it is said to be close to
 its physical limit: a hundredth of the description's extent in some direction."""
@@ -48,13 +47,13 @@ BARRIER = 1e-3
 
 
 def check_prior(weight: float) -> None:
-    """InputError for a weight of the prior that is no number within `PRIORS`."""
+    """InputError for a weight of the prior outside of `PRIORS`."""
     if not PRIORS[0] <= weight <= PRIORS[1]:  # NaN too
         raise InputError(f"{arg.prior}: expected a weight from {PRIORS[0]:g} to {PRIORS[1]:g}, found {weight:g}.")
 
 
 def decided_by_prior(alone: float) -> str:
-    """Why a parameter has no deviation that the prior makes for it."""
+    """Why a parameter that the prior decides has no deviation."""
     return (
         "only the prior decides it, directly or through inertias that it is correlated with; by the recordings alone its "
         f"standard deviation is {alone:.2g}"
@@ -82,11 +81,11 @@ class PhysicalBody:
         return float(np.linalg.svd(self.root(x), compute_uv=False)[-1] ** 2)
 
     def limited(self, x: FloatArray) -> bool:
-        """Whether the body is close to the edge of what can exist."""
+        """Whether the body is close to its physical limit."""
         return self.least_eigenvalue(x) < SINGULAR
 
     def limit(self, x: FloatArray) -> str:
-        """The sentence that says so."""
+        """A sentence on that."""
         return (
             f"The pseudo-inertia of {self.name} is close to its physical limit (smallest eigenvalue "
             f"{self.least_eigenvalue(x):.2g} of the reference's): where the recordings do not determine an entry, this limit "

@@ -14,9 +14,11 @@ from diffpbd.runtime.identify.outer import DELAY, GAIN, ZERO, sensor_names
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["LOAD", "MASSES", "TILT", "Cause", "Table", "causes", "sensed", "tabulated"]
+__all__ = ["LOAD", "MASSES", "STEPS", "TILT", "Cause", "Table", "causes", "sensed", "tabulated"]
 
 LOAD, MASSES, TILT = "load", "masses", "tilt"
+STEPS = "steps"
+"""A motion that `joint_step` made, from sample to sample: its rates are those after an impulse of friction."""
 PRESLIDING = (0.005, 0.02, 0.08)
 """[rad or m] Ways over which friction may turn after a reversal: those that published fits of Dahl's model find."""
 TURN = 0.05
@@ -67,6 +69,7 @@ def causes(robot: Robot, fitted: Sequence[str], terms: int) -> list[Cause]:
         if joint in robot.manifest.recipe.springs:
             found.append(Cause("spring", joint, "spring", _spring(robot, joint)))
     add("clock", "", "", 1)
+    add(STEPS, "", "", 1)
     if not robot.manifest.robot.loops and not robot.manifest.robot.base_freedoms:
         add(TILT, "", "gravity_direction", 3)
     if (tip := _tip(robot)) is not None:
@@ -139,7 +142,7 @@ def tabulated(robot: Robot, samples: Samples, point: Point, most: int) -> Table:
         columns[:, j, own] = matrix
     residual = built.residual(point.phi)
     predicted = built.targets - residual
-    more = np.stack(list(_columns(robot, s, point, predicted, columns)), axis=-1)
+    more = np.stack(list(_columns(robot, s, point, predicted, columns, 1.0 / samples.rate)), axis=-1)
     weights = np.ones_like(residual) if built.weights is None else built.weights
     return Table(np.concatenate([columns, more], axis=-1), residual, predicted, weights, s)
 
@@ -161,8 +164,10 @@ def _thinned(s: Samples, most: int) -> Samples:
     )  # fmt: skip
 
 
-def _columns(robot: Robot, s: Samples, point: Point, predicted: FloatArray, own: FloatArray) -> Iterator[FloatArray]:
-    """Columns (samples, n) of `causes`, in their order.
+def _columns(
+    robot: Robot, s: Samples, point: Point, predicted: FloatArray, own: FloatArray, step: float
+) -> Iterator[FloatArray]:
+    """Columns (samples, n) of `causes`, in their order; `step` [s] is the recording's.
 
     Of a delay the prediction's slope alone. Noise of the motion is in the prediction, so also, with the other sign, in the
     residual: the prediction's second derivative is correlated with it where the model is right, its first one is not."""
@@ -208,11 +213,29 @@ def _columns(robot: Robot, s: Samples, point: Point, predicted: FloatArray, own:
         for sign in signs:
             yield s.smooth(sign * alone)
     yield s.smooth(plain - torque(s.q, np.zeros_like(s.ddq))) if open_tree else nothing
+    yield s.smooth(_unkicked(robot, s, point, step / 2.0)) if open_tree else nothing
     if open_tree and not robot.manifest.robot.base_freedoms:
         for axis in "xyz":
             yield s.smooth(torque(s.q, s.ddq, at=_heavier(robot, point, f"gravity.{axis}")) - plain)
     if "payload.mass" in robot.alpha.names:
         yield of_alpha("payload.mass")
+
+
+def _unkicked(robot: Robot, s: Samples, point: Point, half: float) -> FloatArray:
+    """What is missing in the torque (samples, n) where rates are those after friction's impulse at the end of a step, in place
+    of those at mid-impulse: by M⁻¹ of friction during half a step [s]."""
+    rubbing = [*columns_of_joint_kind(robot, "friction.coulomb"), *columns_of_joint_kind(robot, "friction.viscous")]
+    phi, friction = point.phi.copy(), np.zeros_like(point.phi)
+    phi[rubbing], friction[rubbing] = 0.0, point.phi[rubbing]
+
+    def torque(dq: FloatArray, ddq: FloatArray, by: FloatArray = phi) -> FloatArray:
+        terms = design.terms_of_tree(robot, replace(s, dq=dq, ddq=ddq), point)
+        return np.asarray(terms @ by[: terms.shape[-1]], dtype=np.float64)
+
+    zero = np.zeros_like(s.dq)
+    columns = [torque(zero, zero + alone) - torque(zero, zero) for alone in np.eye(robot.n)]
+    lost = half * np.linalg.solve(np.stack(columns, axis=-1), torque(s.dq, s.ddq, friction)[..., None])[..., 0]
+    return torque(s.dq + lost, s.ddq + np.gradient(lost, 1.0 / s.rate, axis=0)) - torque(s.dq, s.ddq)
 
 
 def _heavier(robot: Robot, point: Point, name: str) -> Point:

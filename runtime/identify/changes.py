@@ -1,4 +1,4 @@
-"""What changes while a robot is recorded: a load that is taken up or set down, a torque's zero from recording to recording."""
+"""Changes during the recordings: a load picked up or put down, a torque offset that differs between recordings."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from diffpbd.runtime.model.robot import Robot
 __all__ = ["changes"]
 
 SPLITS: Final = 40
-"""[1] Places of a recording at which the load may change."""
+"""[1] Tried instants of a load change in a recording."""
 EXPLAINED: Final = 0.5
-"""[1] Part of what a steady load leaves that a change of load must explain, in squares."""
+"""[1] Least part of the squared residual with a constant load that a change of load must explain."""
 FEWEST: Final = 50
-"""[1] Samples for each column of a load, from which its change is looked for: fewer are explained by any."""
+"""[1] Least samples per column of a load for testing its change: fewer are overfitted."""
 SHARE: Final = 0.3
-"""[1] Part of a residual's variance that the means of the recordings must make."""
+"""[1] Least part of a residual's variance from the means of the recordings."""
 CERTAIN: Final = 6.0
-"""[1] And the largest distance of two means over its deviation."""
+"""[1] And least largest difference of two means over its deviation."""
 MARGIN: Final = 1.0
-"""[s] Before the place where the load changes, that is cut too: places are a fortieth of the recording apart."""
+"""[s] Margin cut before the load change, whose instant is known to a fortieth of the recording."""
 STRETCHES: Final = 12
-"""[1] Stretches of a recording whose means tell the deviation of its mean."""
+"""[1] Parts of a recording whose means give the deviation of its mean."""
 
 
 def changes(robot: Robot, tables: Sequence[Table], candidates: Sequence[Cause]) -> list[str]:
-    """Sentences on both; while something changes no cause that stays can be told."""
+    """Sentences on both; if there are any, constant causes are not tested."""
     load = next((cause for cause in candidates if cause.kind == LOAD), None)
     return [*_loads(tables, load), *_zeros(robot, tables)]
 

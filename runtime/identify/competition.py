@@ -1,8 +1,8 @@
-"""Causes that compete on recordings left out: which of them explains in N·m what the model that was fitted leaves.
+"""Compares possible causes of the fitted model's residual by cross-validation.
 
-Each cause is a few columns beside the fitted ones. Without one fold of the recordings in turn all coefficients are found by
-least squares, and judged by the torque of that fold in the units that were recorded. Rows are condensed to their Gram matrices
-by fold and joint, so a cause costs one small solve a fold.
+Each cause adds a few columns to the fitted ones. All coefficients are fitted by least squares without one fold of the
+recordings in turn, and judged by that fold's torque error. Rows are condensed to Gram matrices by fold and joint, so a cause
+costs one small solve per fold.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ import numpy.typing as npt
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify.causes import LOAD, MASSES, TILT, Cause, Table
 
-__all__ = ["MARGIN", "WORTH", "Grams", "Winner", "condensed", "pieces", "same", "won"]
+__all__ = ["MARGIN", "WORTH", "Grams", "Winner", "condensed", "normal", "pieces", "same", "won"]
 
 WORTH = 0.1
-"""[1] Part of a joint's RMS on recordings left out that a cause must take away to be named."""
+"""[1] Least reduction of a joint's cross-validated RMS for a cause to be named."""
 MARGIN = 0.1
-"""[1] By how much more every rival must leave there, as part of what the winner leaves."""
+"""[1] Least relative excess of every rival's RMS over the winner's."""
 FOLDS = 6
-"""[1] Parts that are left out in turn: recordings, or stretches of a single one."""
+"""[1] Number of folds: recordings, or parts of a single one."""
 FEWEST = 3
-"""[1] Recordings from which each is left out whole."""
+"""[1] Least number of recordings for folds of whole recordings."""
 RIDGE = 1e-9
-"""[1] Beside the normalised squares of columns: keeps directions that the recordings do not determine where they are."""
+"""[1] Ridge relative to the squares of columns, for directions that the recordings do not determine."""
 SLACK = 0.02
-"""[1] The same for causes of more columns, beside that margin: so much of what was left before they explain of anything."""
+"""[1] Further margin for causes with more columns, relative to the RMS before: they explain that much of anything."""
 UNREAD = 1e-150
-"""[N·m or N] A joint whose torque is below it has no sensor and no weight; the square of more is no underflow."""
+"""[N·m or N] A joint with less torque has no sensor and no weight; larger squares do not underflow."""
 ORDER = ("scale", TILT, LOAD, MASSES, "gain")
-"""Kinds that yield to all others, and each to those before it."""
+"""Kinds with lower priority than all others, in this order."""
 
 
 @dataclass(frozen=True)
 class Winner:
-    """The cause that won, the joints that it helps, its figure, and the RMS (n,) [N·m or N] on what was left out without it
-    and with it; `rival` is the next best one of another kind, and what it leaves."""
+    """The winning cause, the joints that it improves, its coefficient, and the cross-validated RMS (n,) [N·m or N] without and
+    with it; `rival`: the next best one of another kind, with its score."""
 
     cause: Cause
     joints: tuple[int, ...]
@@ -48,6 +48,16 @@ class Winner:
     after: FloatArray
     rival: Cause | None
     beside: FloatArray
+
+
+def normal(weight: FloatArray, squares: FloatArray) -> FloatArray:
+    """Coefficients (k,) of least squares, from the squares (n, k + 1, k + 1) of columns with the residual as the last."""
+    together = np.tensordot(weight, squares, axes=1)
+    H, h = together[:-1, :-1], together[:-1, -1]
+    scale = np.sqrt(np.diag(H))
+    scale = np.where(scale > 0.0, scale, 1.0)
+    square = H / np.outer(scale, scale) + RIDGE * np.eye(len(H))
+    return np.asarray(np.linalg.solve(square, h / scale) / scale, dtype=np.float64)
 
 
 class Grams:
@@ -69,7 +79,7 @@ class Grams:
         whole = part.sum(axis=0)
         result = np.zeros(self.counts.shape)
         for f, block in enumerate(part):
-            c = np.append(self._solved(whole - block), -1.0)
+            c = np.append(normal(self.weight, whole - block), -1.0)
             result[f] = np.maximum(np.einsum("i,jik,k->j", c, block, c), 0.0)
         return result / np.maximum(self.counts, 1.0)
 
@@ -78,22 +88,14 @@ class Grams:
         return self.solved(self.total, columns)
 
     def figure(self, cause: Cause, fitted: npt.NDArray[np.intp]) -> float:
-        """What all folds say of a cause beside fitted columns."""
+        """Coefficient of a cause besides fitted columns, by all folds."""
         told = np.union1d(fitted, cause.columns[:1] if cause.kind == LOAD else cause.columns)
         return float(self.coefficients(told)[np.searchsorted(told, cause.columns[0])])
 
     def solved(self, squares: FloatArray, columns: npt.NDArray[np.intp]) -> FloatArray:
         """Coefficients of columns by some of the squares (n, columns + 1, columns + 1)."""
         own = np.append(columns, squares.shape[-1] - 1)
-        return self._solved(squares[:, own[:, None], own])
-
-    def _solved(self, block: FloatArray) -> FloatArray:
-        together = np.tensordot(self.weight, block, axes=1)
-        H, h = together[:-1, :-1], together[:-1, -1]
-        scale = np.sqrt(np.diag(H))
-        scale = np.where(scale > 0.0, scale, 1.0)
-        normal = H / np.outer(scale, scale) + RIDGE * np.eye(len(H))
-        return np.asarray(np.linalg.solve(normal, h / scale) / scale, dtype=np.float64)
+        return normal(self.weight, squares[:, own[:, None], own])
 
     def rms(self, left: FloatArray) -> FloatArray:
         """Of all folds (n,), floor included."""
@@ -102,7 +104,7 @@ class Grams:
 
 
 def pieces(tables: Sequence[Table]) -> list[tuple[int, int, npt.NDArray[np.intp]]]:
-    """Fold, number of the table and its rows of every part that is left out in turn."""
+    """Fold, index of the table and rows of every part that is left out."""
     found = []
     for k, table in enumerate(tables):
         rows = np.arange(len(table.residual))
@@ -133,8 +135,7 @@ def won(
     grams: Grams, causes: Sequence[Cause], judged: Sequence[int], possible: Callable[[Cause, float], bool],
     nameable: Callable[[Cause], bool] = lambda _: True,
 ) -> Winner | None:  # fmt: skip
-    """The cause that leaves least, where it wins; None where none is worth it or two are alike. One that is not `nameable` may
-    be a rival only."""
+    """The best cause, or None if none improves enough or two are similar. One that is not `nameable` can only be a rival."""
     none = grams.left(grams.fitted)
     before = grams.rms(none)
     tried = []
@@ -144,7 +145,7 @@ def won(
         after = grams.rms(left)
         helped = tuple(j for j in judged if after[j] < (1.0 - WORTH) * before[j] and _steady(none[:, j], left[:, j]))
         tried.append(_Tried(cause, helped, grams.figure(cause, grams.fitted), after))
-    tried = [own for own in tried if possible(own.cause, own.figure)]  # what is impossible is no rival either
+    tried = [own for own in tried if possible(own.cause, own.figure)]  # impossible ones are no rivals
     for own in sorted(
         (t for t in tried if t.helped and nameable(t.cause)), key=lambda t: (_order(t.cause), t.rank(before, judged))
     ):
@@ -167,12 +168,12 @@ class _Tried:
     after: FloatArray
 
     def score(self, before: FloatArray, joints: Sequence[int]) -> float:
-        """What is left at these joints, as part of what was [1]."""
+        """Ratio of the RMS at these joints to that before [1]."""
         own = list(joints)
         return float(np.sqrt(((self.after[own] / before[own]) ** 2).mean()))
 
     def rank(self, before: FloatArray, judged: Sequence[int]) -> float:
-        """The same at all that are judged."""
+        """`score` of all judged joints."""
         return self.score(before, judged)
 
 
@@ -187,14 +188,14 @@ def same(cause: Cause, other: Cause) -> bool:
 
 
 def _order(cause: Cause) -> int:
-    """Single columns first, then what has many, a gain last: it is what a load, or masses that are off, look like."""
+    """Priority: single columns, then several, a gain last, since a load or wrong masses look like one."""
     return ORDER.index(cause.kind) if cause.kind in ORDER else -1
 
 
 def _least(cause: Cause, other: Cause, score: float) -> float:
-    """What a rival must leave at least where the cause leaves `score`, both as parts of what was left before.
+    """Least score of a rival for a cause with `score` to win, both relative to the RMS before.
 
-    A rival that comes later explains what this one does because it has more columns, or looks like it: it must explain more.
+    A rival of lower priority has more columns or resembles this cause, so it must explain more.
     """
     if _order(other) > _order(cause):
         return (1.0 - MARGIN) * score - SLACK

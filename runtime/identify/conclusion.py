@@ -1,4 +1,4 @@
-"""From the end of a form that follows a trajectory to what it found: deviations, correlations, what is not determined."""
+"""Statistics at the optimum of a trajectory form: deviations, correlations, undetermined parameters."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from diffpbd.runtime.identify.trajectory import Path
 __all__ = ["End", "conclude"]
 
 MEMBER = 0.1
-"""[1] Component of a parameter in a direction that is not determined from which it counts as part of it."""
+"""[1] Least component of a parameter in an undetermined direction to be listed with it."""
 INVOLVED = 1e-5
-"""[1] The same for an entry of a body, whose other entries can make up for it in many ways."""
+"""[1] `MEMBER` for an entry of a body, which its other entries can compensate in many ways."""
 ON_BOUND = 1e-5
-"""[N·m, N·m·s/rad, …] Distance from a bound that counts as on it: an interior-point method keeps about that off."""
+"""[N·m, N·m·s/rad, …] Distance that counts as on a bound: an interior-point method stays about that far off."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class End:
 
 
 def conclude(end: End) -> Solved:
-    """Standard deviations follow from what is left of the weighted residuals, alike at neighbouring times and positions."""
+    """Standard deviations from the weighted residuals, which are correlated in time and position."""
     coordinates = end.coordinates
     parameters, bodies = coordinates.parameters, coordinates.bodies
     names, theta = parameters.names, end.theta
@@ -99,7 +99,7 @@ def conclude(end: End) -> Solved:
 def _by_prior(
     end: End, moved: FloatArray, alone: FloatArray, variances: FloatArray, gone: npt.NDArray[np.bool_]
 ) -> Iterable[Lost]:
-    """Parameters that only the prior decides: they move with it, or the recordings alone would leave them far wider.
+    """Parameters that only the prior determines: they move with it, or have far larger deviations without it.
 
     `alone` and `variances` (entries,) are by the recordings alone and with the prior, for residuals of mean square one.
     """
@@ -121,10 +121,10 @@ def _by_prior(
 def _deviations(
     end: End, curved: FloatArray, variances: FloatArray, bounds: Mapping[int, str]
 ) -> tuple[FloatArray, float]:
-    """Standard deviations (entries,), and the window [s] within which residuals count as alike.
+    """Standard deviations (entries,), and the window [s] within which residuals count as correlated.
 
-    `curved` (entries, entries) are the second derivatives, prior included. What is on a bound is held for the others, and
-    counts itself as if it were not.
+    `curved` (entries, entries) are the second derivatives, prior included. An entry on a bound is held for the others; its
+    own deviation ignores the bound.
     """
     if end.influence is None or not len(variances):
         return np.sqrt(np.maximum(variances, 0.0) * end.mean_square), 0.0
@@ -140,6 +140,6 @@ def _deviations(
 
 
 def _inverse(information: FloatArray) -> FloatArray:
-    """How the optimum moves with the gradient; not at all where neither recordings nor prior hold it."""
+    """How the optimum moves with the gradient; zero where neither recordings nor prior determine it."""
     scale, found = by_information(information, UNFELT)
     return np.asarray(found.inverse * np.outer(scale, scale), dtype=np.float64)

@@ -1,7 +1,7 @@
-"""Unknowns of the forms that follow a trajectory: fitted entries of alpha, inertias in coordinates of bodies that exist.
+"""Unknowns of the trajectory forms: fitted entries of alpha, inertias in physically consistent coordinates.
 
 Plain entries are unknowns themselves. A body with a wanted moment of inertia has ten log-Cholesky coordinates instead, so that
-no iterate is ever unphysical; its entries that are not wanted are equations. A prior draws bodies to the description.
+every iterate is physical; its fixed entries are equality constraints. A prior pulls bodies to the description.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from diffpbd.runtime.model.robot import Robot
 __all__ = ["QUIET", "UNFELT", "Coordinates"]
 
 UNFELT = 1e-6
-"""[deviations per SI unit] RMS effect on the motion below which a parameter has none: viscous friction of an arm at rest."""
+"""[deviations per SI unit] RMS effect on the motion that counts as none: viscous friction of an arm at rest."""
 
 QUIET = 1e-4
-"""[1] Mean square of deviations, positions right to 1e-5 rad, below which recordings are simulated ones: a prior must not hide
-their truth, and only keeps what they leave open where it is."""
+"""[1] Mean square of deviations (positions within 1e-5 rad) below which recordings are simulated: a prior must not hide
+the true values, and only holds undetermined directions."""
 APPROACH = 10.0
-"""[1] Factor by which the prior is weakened from one solve to the next: unknowns that only it decides follow a curved valley,
-along which no solve should have far to go."""
+"""[1] Factor by which the prior is weakened from solve to solve: unknowns that only it determines follow a curved valley,
+in short steps."""
 SAME = 0.1
-"""[1] Change of the prior's weight that makes none to speak of."""
+"""[1] Negligible relative change of the prior's weight."""
 WEAKEST = 1e-3
 """[1] Coordinates of a body are scaled as if they had at least this part of the strongest one's effect on the motion."""
 
@@ -39,8 +39,8 @@ WEAKEST = 1e-3
 class Coordinates:
     """x = (plain entries, ten coordinates of each body); `weight` is that of the prior as in the torque form.
 
-    There the data are half the mean square of each joint's residual in its own RMS. Here they are half the mean square over
-    joints of deviations given beforehand; the same ratio is kept by `pull`.
+    There residuals are scaled by each joint's own RMS, here by deviations given beforehand; `pull` keeps the ratio of prior and
+    data.
     """
 
     def __init__(self, robot: Robot, parameters: Parameters, weight: float = PRIOR) -> None:
@@ -93,7 +93,7 @@ class Coordinates:
         return values
 
     def given(self, x: Any) -> Any:
-        """Entries (SX) of the bodies that are not fitted, less what they are given as."""
+        """Fixed entries (SX) of the bodies minus their given values."""
         parts = []
         for body in self.bodies:
             for entry, position, value in self._of(body, x):
@@ -111,7 +111,7 @@ class Coordinates:
         return zip(body.entries, body.positions, inertials.alpha_of(x[body.span], body.reference), strict=True)
 
     def entries(self, x: FloatArray) -> FloatArray:
-        """The fitted entries of alpha; SolverError where they are too large for a number."""
+        """The fitted entries of alpha; SolverError on overflow."""
         found = np.array(self._alpha(x), dtype=np.float64).reshape(-1)[self.parameters.positions]
         if not np.isfinite(found).all():
             raise SolverError("An inertia is beyond all numbers.")
@@ -127,7 +127,7 @@ class Coordinates:
         return float(value), np.array(gradient.full(), dtype=np.float64).reshape(-1)
 
     def equal(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """What is zero where the entries that are given have their values, and its Jacobian."""
+        """Residuals of the fixed entries' equality constraints, and their Jacobian."""
         value, jacobian = self._equal(x)
         return np.array(value.full(), dtype=np.float64).reshape(-1), np.array(jacobian.full(), dtype=np.float64)
 
@@ -147,16 +147,16 @@ class Coordinates:
         return self.weight * mean_square / self.joints if self.bodies and mean_square > QUIET else 0.0
 
     def weaker(self, pull: float, asked: float) -> float:
-        """The next weight of the prior on the way to the one asked for."""
+        """The next weight of the prior on the way to `asked`."""
         least = self.weight * QUIET / self.joints
         return max(asked, pull / APPROACH) if max(asked, pull / APPROACH) > least else 0.0
 
     def renewed(self, pull: float, mean_square: float) -> float:
-        """The weight again, with what is left; held is what was held before."""
+        """The weight for the present residual; a prior that only held directions stays."""
         return max(self.pull(mean_square), self.weight * QUIET / self.joints) if pull else 0.0
 
     def same(self, pull: float, other: float) -> bool:
-        """Whether two weights of the prior are as good as equal."""
+        """Whether two weights of the prior are practically equal."""
         return abs(pull - other) <= SAME * other
 
     def scales(self, information: FloatArray, x: FloatArray, pull: float) -> tuple[FloatArray, FloatArray]:
@@ -167,7 +167,7 @@ class Coordinates:
         count, slopes = len(self.plain), self.slopes(x)
         by_unknowns = slopes.T @ information @ slopes
         rows = self.equal(x)[1]
-        if len(rows):  # what equations hold is determined too
+        if len(rows):  # entries in equality constraints are determined too
             rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
             by_unknowns += rows.T @ rows * max(float(np.diag(by_unknowns).max()), 1.0)
         held = self.size if pull == 0.0 else count

@@ -32,12 +32,12 @@ lengths of a ripple are a whole wave, which a window would not see."""
 LONGEST_PART = 2
 """[1] A window is at most this part of the longest recording, so that there are some of them."""
 FEWEST_RECORDINGS, PLENTY = 3, 6
-"""[1] From so many recordings on, the scatter between them counts too, which no window within one shows: one of them drifts, or
-motions differ in what the model lacks. With less than plenty that scatter is uncertain itself, and counts only where it is more
-than chance makes of the windows' in all but a tenth of cases."""
+"""[1] Number of recordings from which the scatter between them counts too: drifts, or model errors that differ between
+motions, do not show within one. With fewer than PLENTY it is uncertain and counts only if it exceeds chance at the 90 %
+level."""
 CHANCE = 0.9
 BINS = 200
-"""[1] Parts of a joint's range: a ripple of several per cent of it shows."""
+"""[1] Bins of a joint's range: resolves a ripple of several per cent of it."""
 CRITICAL = (1.9600, 2.9694, 0.4160, -0.5324)
 """[1] Critical value of 95 % by powers of the window's part of all samples."""
 

@@ -1,4 +1,4 @@
-"""Leave one out: how well parameters fitted to all other recordings predict the one that was not fitted."""
+"""Leave-one-out cross-validation: prediction of each recording with parameters fitted to all others."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 """Friction with memory along a recorded motion: Dahl's law, and which joints have it, told by recordings that are left out.
 
-After a reversal friction turns from one side to the other over a way s: z' = ṗ/s (1 − z sign ṗ), the torque is Coulomb's
-times z (Dahl 1968; LuGre's law where its bristles' damping is in the viscous part). Along a motion that is known z depends on
-s alone, exactly so between samples where the joint does not turn back: z goes to ±1 by exp(−|Δp|/s). So z stands in the
-place of the sign of the rate in Coulomb's column, and s is chosen from a table: small ways are Coulomb's law itself.
+After a reversal friction changes sign over a presliding displacement s: z' = ṗ/s (1 − z sign ṗ), the torque is Coulomb's
+times z (Dahl 1968; LuGre's law where its bristles' damping is in the viscous part). Along a known motion z depends on
+s alone, exactly so between samples without a reversal: z approaches ±1 with exp(−|Δp|/s). So z replaces the sign of the rate in
+Coulomb's column, and s is chosen from a table: for small s it is Coulomb's law.
 
-A joint has memory where, on the recordings that are left out in turn, the error falls by what a longer law has to take away
-(`left_out.py`), and rises on no third of any joint's positions that is left out.
+A joint has memory if the cross-validated error falls by enough for a longer law (`left_out.py`), and does not rise on any third
+of any joint's positions when that is left out.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from diffpbd.runtime.identify.standin import StandIn, generate_with
 __all__ = ["WAYS", "choose", "handed_over"]
 
 WAYS: Final = tuple(float(way) for way in np.geomspace(0.001, 0.25, 13))
-"""[rad or m] Ways tried, a factor of 1.6 apart: published ones of gears are from a hundredth to a tenth."""
+"""[rad or m] Tried displacements, a factor of 1.6 apart: published ones of gears are 0.01 to 0.1."""
 
 FINER: Final = (1.6, 1.08)
 """[1] About a chosen way, most and least of the next tables: to one per cent in the end."""
@@ -66,7 +66,7 @@ class _Joint:
 
 
 def choose(question: Question, fitted: Fitted, say: Callable[[str], None] = lambda _line: None) -> Question:
-    """The question with the ways of the joints that have memory, and a sentence a joint on why. `fitted` is the plain fit."""
+    """The question with the displacements of joints with memory, and a sentence per joint on why. `fitted` is the plain fit."""
     robot, selection = question.robot, question.selection
     joints = wanted(question, "dahl")
     if robot.manifest.robot.mimics or robot.manifest.robot.loops:

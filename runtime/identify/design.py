@@ -63,9 +63,14 @@ def turned(p: FloatArray, ways: Sequence[float] | FloatArray) -> FloatArray:
 def every_joint(robot: Robot) -> tuple[str, ...]:
     """Names of all joints in the order of those columns, followers included."""
     prefix = f"{KINDS[0]}."
-    own = tuple(robot.alpha.names[k].removeprefix(prefix) for k in robot.alpha.indices(KINDS[0]))
+    own = [robot.alpha.names[k].removeprefix(prefix) for k in robot.alpha.indices(KINDS[0])]
     facts = robot.manifest.robot
-    return (facts.base_freedoms[-1], *own) if facts.floating else own  # the base link's columns, which nothing is in
+    for m in facts.mimics:
+        if m.name not in own:  # the slide of a screw, right after it: its columns are nobody's
+            own.insert(own.index(m.joint) + 1, m.name)
+    return (
+        (*facts.base_freedoms[-1:], *own) if facts.floating else tuple(own)
+    )  # the base link's columns, which nothing is in
 
 
 ROWS = 20000

@@ -1,12 +1,12 @@
 """Motions without noise: the arm simulated under its controller along the commanded motion (DIDIM: Gautier, Janot and
 Vandanjon 2013).
 
-What a log says of the motion is in the columns of least squares, noise and all; where an encoder is coarse and rates are
-missing that biases the estimates. The arm under its controller moves nearly alike whatever its parameters are, since the
-controller makes it follow the command. So positions, rates and accelerations are taken from the generated step under that
-controller at the present parameters, and the torques that were recorded are fitted with them; from the new parameters the
-motion is simulated again. This is Gauss and Newton's method on torques alone, without the derivative of the motion by the
-parameters, which the controller makes small. It has settled where the predicted torques no longer move.
+Noise of the recorded motion is in the columns of least squares, which biases the estimates if an encoder is coarse and rates
+are missing. Under its controller the arm moves nearly alike for all parameters, since it follows the command. So
+positions, rates and accelerations are taken from the generated step under that controller at the present parameters, and
+the torques that were recorded are fitted with them; from the new parameters the motion is simulated again. This is Gauss
+and Newton's method on torques alone, without the derivative of the motion by the parameters, which the controller makes
+small. It has settled where the predicted torques no longer move.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ SETTLED: Final = 1e-3
 ROUNDS: Final = 15
 """[1] Most simulations; three to five are usual."""
 STIFF: Final = 2.0 * math.pi * 10.0
-"""[rad/s] Of the controller that stands in for an unknown one: it follows the command, and no log of it would tell."""
+"""[rad/s] Bandwidth of the controller used for an unknown one; it follows the command closely."""
 APART: Final = 0.1
 """[1] Deviation of the simulated from the recorded positions, as part of their own, from which the command is another's."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """What a controller was told: times (samples,) [s], positions and rates of splines, and the torque it adds, if any."""
+    """Command of a controller: times (samples,) [s], positions and rates of splines, and the torque it adds, if any."""
 
     name: str
     time: FloatArray

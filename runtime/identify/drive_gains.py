@@ -1,7 +1,7 @@
 """Torque over motor current of every drive, from runs with and without a known payload (Gautier, Briot 2014).
 
-Without anything known a current tells torques up to a factor only: gains, masses and friction scale together. A payload of
-known mass and centre adds a torque that is known in N·m, and so fixes the factor. With the gain kⱼ of joint j its current is
+Currents determine torques only up to a factor: gains, masses and friction scale together. The known torque of a payload of
+known mass and centre fixes the factor. With the gain kⱼ of joint j its current is
 
     iⱼ = gⱼ (Yⱼ θ + Fⱼ φⱼ + wⱼ),   gⱼ = 1/kⱼ,
 
@@ -35,14 +35,14 @@ CONSTANT = 1e-9
 """[1] Range of a current, as part of its size, below which it is constant but for the filter's rounding."""
 FRICTION = 3  # columns a joint: Coulomb, viscous, offset
 LEAST_SHARE = 0.02
-"""[1] Part of a payload's torque that the arm's own columns must not be able to make, for it to say anything about a gain."""
+"""[1] Least part of a payload's torque that is independent of the arm's own columns, to determine a gain."""
 WINDOW = 1.0
-"""[s] Over which errors of a current are taken as one: they are correlated, and deviations that ignore it are too small."""
+"""[s] Window of correlated errors of a current: deviations that ignore correlation are too small."""
 
 
 @dataclass(frozen=True)
 class DriveGain:
-    """Torque over current of a joint [N·m/A or N/A] with its standard deviation; None where the payload is not felt."""
+    """Torque over current of a joint [N·m/A or N/A] with its standard deviation; None if the payload has no effect on it."""
 
     joint: str
     value: float | None
@@ -92,7 +92,7 @@ def drive_gains(
 
 
 def _check_currents(robot: Robot, free: Sequence[Samples], loaded: Sequence[Samples]) -> None:
-    """InputError for a run with the payload that is one without it, and for currents that never change."""
+    """InputError for the same run with and without payload, and for constant currents."""
     for own in loaded:
         for other in free:
             if own.tau.shape == other.tau.shape and np.array_equal(own.tau, other.tau):
@@ -127,7 +127,7 @@ def _columns(
 
 
 def _felt(part: _Joint) -> bool:
-    """Whether the payload's torque is one that the other columns cannot make."""
+    """Whether the payload's torque is independent of the other columns."""
     others = np.hstack([part.Y, part.F])
     left = part.w - others @ np.linalg.lstsq(others, part.w, rcond=None)[0]
     return bool(np.linalg.norm(left) > LEAST_SHARE * np.linalg.norm(part.w) > 0.0 and np.ptp(part.i) > 0.0)

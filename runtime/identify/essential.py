@@ -29,7 +29,7 @@ from diffpbd.runtime.identify.torque_statistics import deviations_of
 __all__ = ["essential"]
 
 LEVEL: Final = 0.05
-"""[1] How often what does not matter is kept, one by one and all together."""
+"""[1] Significance level of single parameters and of all together."""
 
 
 @dataclass(frozen=True)

@@ -30,15 +30,16 @@ WAVES: Final = 2
 
 @dataclass(frozen=True)
 class Evidence:
-    """Tables of the recordings (`count` samples in all before they were thinned), `causes` that can be told and mended, more
-    `laws` that friction and springs may follow, and the Gram matrices of all columns; the first are those of `phi`, of these
-    the first `bodies` of links."""
+    """Tables of the recordings (`count` samples in all before they were thinned, `step` [s] apart), `causes` that can be
+    told and mended, more `laws` that friction and springs may follow, and the Gram matrices of all columns; the first are
+    those of `phi`, of these the first `bodies` of links."""
 
     tables: tuple[Table, ...]
     causes: tuple[Cause, ...]
     laws: tuple[Cause, ...]
     grams: Grams
     count: int
+    step: float
     joints: tuple[str, ...]
     phi: FloatArray
     bodies: int
@@ -77,7 +78,8 @@ def gathered(robot: Robot, samples: Sequence[Samples], point: Point, names: Sequ
     floor = np.maximum(NOISE_FLOOR * torque, np.finfo(float).tiny)
     grams = condensed(wider, np.flatnonzero(point.varying), floor)
     count, bodies = sum(len(s) for s in samples), LINK_COLUMNS * len(robot.links)
-    return Evidence(tuple(wider), tuple(candidates), tuple(laws), grams, count, robot.joints, point.phi, bodies)
+    step = 1.0 / samples[0].rate
+    return Evidence(tuple(wider), tuple(candidates), tuple(laws), grams, count, step, robot.joints, point.phi, bodies)
 
 
 def _reach(tables: Sequence[Table]) -> tuple[FloatArray, FloatArray, FloatArray]:

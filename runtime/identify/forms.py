@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.functions.friction import refuse_memory
@@ -23,6 +22,7 @@ from diffpbd.runtime.identify.shooting import shoot
 from diffpbd.runtime.identify.simultaneous import transcribe
 from diffpbd.runtime.identify.standin import with_inertials
 from diffpbd.runtime.identify.statements import refused_here, stated
+from diffpbd.runtime.identify.task import Task
 from diffpbd.runtime.identify.torque_form import fit_torques
 from diffpbd.runtime.identify.torques import check_determined, estimated, with_estimate
 from diffpbd.runtime.identify.touching import fit_touching
@@ -71,36 +71,27 @@ def identify(
     if (of_lengths(robot, selection.names) and settings.torques is None) or in_contact(selection.names):
         refused_here(settings, ",".join(fit))
     selection, base = stated(robot, selection, base, settings)
+    task = Task(robot, train, validate, selection, base, settings, say)
     if of_lengths(robot, selection.names) and settings.torques is None:
-        return fit_lengths(robot, train, validate, selection, base, settings, say)
+        return fit_lengths(task)
     if in_contact(selection.names):
-        return fit_touching(robot, train, validate, selection, base, settings, say)
-    fit_form = _along if settings.form in ALONG else fit_torques
-    found = fit_form(robot, train, validate, selection, base, settings, say)
+        return fit_touching(task)
+    found = (_along if settings.form in ALONG else fit_torques)(task)
     if settings.form in ALONG and settings.torques is None and found.estimates and "torque_terms" in robot.functions:
         say("Comparing with the torque form")
-        weighed = Settings(prior=settings.prior)
-        other = fit_torques(robot, train, (), selection, base, weighed, say)
-        check_agreement(settings.form, found, other)
+        weighed = task._replace(validate=(), settings=Settings(prior=settings.prior))
+        check_agreement(settings.form, found, fit_torques(weighed))
         read = [own for own in (as_read(train, held=False), as_read(train, held=True)) if own]
         if read:
-            fits = [fit_torques(robot, own, (), selection, base, weighed, say) for own in read]
-            found = doubted(found, min(fits, key=misfit))
+            found = doubted(found, min((fit_torques(weighed._replace(train=own)) for own in read), key=misfit))
     if found.validate is None:
         return found
     return replace(found, notes=(*found.notes, *beyond_training(robot, train, validate, found.train, found.validate)))
 
 
-def _along(
-    robot: Robot,
-    train: Sequence[Samples],
-    validate: Sequence[Samples],
-    selection: Selection,
-    base: FloatArray,
-    settings: Settings,
-    say: Callable[[str], None],
-) -> Identification:
+def _along(task: Task) -> Identification:
     """By a form that follows a trajectory."""
+    robot, train, validate, selection, base, settings, say = task
     _check_torques(robot, selection.names, train, settings)
     parameters = parameters_of(robot, selection.names, base, settings.form)
     end = ALONG[settings.form](robot, motions(train, settings.form), parameters, say, settings)

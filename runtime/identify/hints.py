@@ -9,7 +9,7 @@ import numpy as np
 
 from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.names import listing
-from diffpbd.runtime.identify.causes import LOAD, MASSES, TILT, Cause, Table
+from diffpbd.runtime.identify.causes import LOAD, MASSES, STEPS, TILT, Cause, Table
 from diffpbd.runtime.identify.changes import changes
 from diffpbd.runtime.identify.competition import Grams, Winner, same, won
 from diffpbd.runtime.identify.design import Point
@@ -30,13 +30,15 @@ ROUNDS = 4
 """[1] Causes that are named at most, each beside those before."""
 WORSE = 0.01
 """[1] By how much a cause may raise the RMS on a third of a joint's positions left out."""
+HELD = 0.1
+"""[1] Steps that a delay may be beside half a step early."""
 ADDED = 0.05
 """[1] What a later cause takes away of a joint's RMS, as part of what the first one does."""
 
 WORDS = {
     "gain": "a sensor gain", "delay": "a delay", "offset": "an offset", "rotor": "a rotor", "spring": "a spring",
     "zero": "an encoder's zero", "scale": "an encoder's scale", TILT: "a tilted base", "memory": "friction with memory",
-    "clock": "the clock", LOAD: "a load", MASSES: "masses and inertias",
+    "clock": "the clock", STEPS: "steps of a simulation", LOAD: "a load", MASSES: "masses and inertias",
 }  # fmt: skip
 
 
@@ -63,7 +65,7 @@ def missing(robot: Robot, evidence: Evidence, point: Point) -> list[str]:
         first = winner if winner is not None and first is None else first
         if winner is None or first is None or not _adds(winner, first):
             break
-        sentences.append(_said(robot, winner))
+        sentences.append(_said(robot, winner, evidence.step))
         candidates = [cause for cause in candidates if not same(cause, winner.cause)]
         grams.fitted = np.union1d(grams.fitted, winner.cause.columns)
     if not sentences and (told := pattern(robot, tables)) is not None:
@@ -120,7 +122,7 @@ def _adds(winner: Winner, first: Winner) -> bool:
     return any(winner.before[j] - winner.after[j] > ADDED * (first.before[j] - first.after[j]) for j in winner.joints)
 
 
-def _said(robot: Robot, winner: Winner) -> str:
+def _said(robot: Robot, winner: Winner, step: float) -> str:
     cause = winner.cause
     worst = max(winner.joints, key=lambda j: winner.before[j] / winner.after[j])
     own = robot.joints[worst]
@@ -135,13 +137,18 @@ def _said(robot: Robot, winner: Winner) -> str:
     who = f"joint {cause.joint}" if cause.joint else "the robot"
     where = "" if cause.joint else f" It shows at {listing([robot.joints[j] for j in winner.joints])}."
     return (
-        f"{who} reads as if {_what(robot, winner)} ({figures}). It is not fitted and biases the parameters that "
+        f"{who} reads as if {_what(robot, winner, step)} ({figures}). It is not fitted and biases the parameters that "
         f"are.{where} {_cure(cause, winner.figure)}"
     )
 
 
-def _what(robot: Robot, winner: Winner) -> str:
+def _what(robot: Robot, winner: Winner, step: float) -> str:
     cause, figure = winner.cause, winner.figure
+    held = (
+        ", half a step early, as a torque is that is held until the next sample"
+        if abs(figure / step + 0.5) < HELD
+        else ""
+    )
     rotary = not cause.joint or robot.manifest.robot.joints[robot.joints.index(cause.joint)].turns
     return {
         "offset": f"its sensor had an offset of {figure:.3g} {'N·m' if rotary else 'N'}",
@@ -149,12 +156,13 @@ def _what(robot: Robot, winner: Winner) -> str:
         "spring": f"it had a spring of {figure:.3g} {'N·m/rad' if rotary else 'N/m'}",
         "rotor": f"it had a rotor of {figure:.3g} {'kg·m²' if rotary else 'kg'}",
         "gain": f"it had a sensor gain of {1.0 + figure:.3g}",
-        "delay": f"it had a delay of {1e3 * figure:.3g} ms",
+        "delay": f"it had a delay of {1e3 * figure:.3g} ms{held}",
         "zero": f"its encoder's zero were off by {figure:.3g} {'rad' if rotary else 'm'}",
         "scale": f"its encoder's scale were off: its motion {1.0 + figure:.4g} times the recorded one",
         TILT: "its base were tilted, or gravity another",
         "memory": f"its friction turned over {cause.kind.rpartition(' ')[2]} {'rad' if rotary else 'm'} after a reversal",
         "clock": f"its accelerations were {1.0 + figure:.3g} times the recorded ones",
+        STEPS: "it were simulated from sample to sample by joint_step, whose rates are those after friction's impulse",
         LOAD: f"it carried {figure:.2g} kg at its tip that the model does not know",
         MASSES: "its masses, centres of mass or inertias were not the description's",
     }[cause.kind.split()[0]]
@@ -169,6 +177,7 @@ def _cure(cause: Cause, figure: float) -> str:
         "scale": " ".join(f"{arg.scale} {q}_{cause.joint}={1.0 + figure:.5g}" for q in ("q", "dq"))
         + " corrects the log",
         "memory": "No parameter of friction describes this; expect torque errors after reversals",
+        STEPS: f"Simulate it in smaller steps ({arg.h})",
         "clock": f"Look at the clock and the rate of the log ({arg.rate})",
     }[cause.kind.split()[0]]
 

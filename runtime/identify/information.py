@@ -1,5 +1,5 @@
-"""What a trajectory with uncertain torques says about parameters: a backward pass over its states, by orthogonal
-triangularisation of root information (normal equations lose all digits where torques are known well and weigh little).
+"""Information about parameters from a trajectory with uncertain torques: a backward pass over its states with square-root
+information (QR); normal equations lose all digits if torques are known accurately and have little weight.
 
 To first order a step is s' = A s + B v + G θ, v the deviation of the torque from its reading. Positions and rates are
 seen at every state, v is small (or zero where torques are known). From the last state backwards, what is known of (θ, s')

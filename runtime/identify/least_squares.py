@@ -77,7 +77,7 @@ class _Evaluation:
         if self._x is None or not np.array_equal(at, self._x):
             try:
                 self._found = self._condense(at)
-            except SolverError:  # a step that does not converge: too far, IPOPT comes back closer
+            except SolverError:  # a step that does not converge: IPOPT shortens its trial
                 self._found = self._failed
             self._x = at
         return self._found

@@ -1,4 +1,4 @@
-"""What a longer law of friction is worth for a joint: errors on parts of the recordings that are left out in turn.
+"""Cross-validation of friction laws for a joint: errors on parts of the recordings that are left out.
 
 Joint by joint the torque that the plain fit's bodies leave is explained by the joint's own columns and by what other laws add
 to them, on all parts of the recordings but one, and judged on that one. A law with more numbers has to lower the error by more
@@ -32,14 +32,14 @@ __all__ = [
 PARTS = 6
 """[1] Parts of the recordings that are left out in turn, at least: fewer recordings are cut."""
 CHANCE = 0.01
-"""[1] How often a law with more numbers is chosen where it says nothing (one-sided t-test over the parts)."""
+"""[1] Significance level for choosing a law with more numbers (one-sided t-test over the parts)."""
 WORTH = 0.03
 """[1] Part of the error that it has to take away at least: recordings of one kind of motion cannot tell what a law is worth in
 another. One that was worth 2.3 % on a physical arm's was worth −1.8 to 3.4 % on five other kinds."""
 KINDS_OF_MOTION = 3
 """[1] Parts of the samples by the position of each joint, that are left out in turn too."""
 WORSE = 0.01
-"""[1] By how much a law may raise the error on one of these: a motion in which it does nothing has about its share of noise."""
+"""[1] Largest increase of the error by a law on one of these: about the noise if it has no effect there."""
 TOO_LITTLE = "plain; it hardly moves, or too little was recorded to tell"
 
 Fit: TypeAlias = Callable[[FloatArray], tuple[FloatArray, float]]

@@ -1,6 +1,6 @@
-"""`--fit loop`: lengths and places of closed loops by the encoders alone, before anything of dynamics is fitted.
+"""`--fit loop`: geometry of closed loops from the encoders alone, before dynamics are fitted.
 
-What more encoders than freedoms read must close the loops. At given lengths the closed pose nearest to a reading is found,
+Readings of more encoders than freedoms must close the loops. At given lengths the closed pose nearest to a reading is found,
 joints without an encoder wherever the loops put them; what is left between the two is the residual, in the units of the
 encoders, and the lengths that leave least of it are the fitted ones: least squares with errors in all readings, by Gauss-Newton
 in the directions that the recordings determine. To first order a residual is changed by what the lengths open,
@@ -10,7 +10,7 @@ these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -24,9 +24,9 @@ from diffpbd.runtime.identify.conclusion import End, conclude
 from diffpbd.runtime.identify.coordinates import Coordinates
 from diffpbd.runtime.identify.covariance import Influence
 from diffpbd.runtime.identify.result import Errors, Identification, Trace, identification
-from diffpbd.runtime.identify.selection import Selection
-from diffpbd.runtime.identify.settings import FRICTION_MODELS, STANDSTILL, Settings
+from diffpbd.runtime.identify.settings import FRICTION_MODELS, STANDSTILL
 from diffpbd.runtime.identify.statistics import by_information
+from diffpbd.runtime.identify.task import Task
 from diffpbd.runtime.identify.trajectory import Parameters, parameters_of
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.model.closed import inverse
@@ -78,16 +78,9 @@ class _Fit:
         return float(sum((e**2).sum() for e in self.left))
 
 
-def fit_lengths(
-    robot: Robot,
-    train: Sequence[Samples],
-    validate: Sequence[Samples],
-    selection: Selection,
-    base: FloatArray,
-    settings: Settings,
-    say: Callable[[str], None],
-) -> Identification:
+def fit_lengths(task: Task) -> Identification:
     """The entries of `selection`, all of geometry, all others at `base`; errors are those of positions."""
+    robot, train, validate, selection, base, settings, say = task
     for option, given in (
         (arg.cross_validate, settings.cross_validate), (arg.loss("huber"), settings.huber), (arg.starts, settings.starts > 1),
         (arg.standstill("auto"), settings.standstill != STANDSTILL[0]),
@@ -125,9 +118,8 @@ def fit_lengths(
     alpha = _alpha(parameters, theta)
     test = _errors(robot, held, _closed(robot, held, alpha)) if held else None
     errors = _errors(robot, reads, fit)
-    found = identification(robot, base, replace(solved, notes=tuple(notes)), errors, test, train[0].processing)
-    units = tuple(joint.unit for joint in robot.manifest.robot.joints)
-    return replace(found, efforts=units, compared="position")
+    solved = replace(solved, notes=tuple(notes))
+    return identification(robot, base, solved, errors, test, train[0].processing, compared="position")
 
 
 def _read(robot: Robot, samples: Samples) -> _Read:
@@ -136,7 +128,7 @@ def _read(robot: Robot, samples: Samples) -> _Read:
 
 
 def _check(robot: Robot, reads: Sequence[_Read]) -> None:
-    """Encoders that are no more than freedoms say nothing of lengths: any of them close the loops."""
+    """Refuses too few encoders: with no more than freedoms, any lengths close the loops."""
     mobility = robot.manifest.robot.mobility
     for r in reads:
         own = [joint for joint, has in zip(robot.joints, r.seen, strict=True) if has]
@@ -200,7 +192,7 @@ def _nearest(robot: Robot, read: FloatArray, seen: npt.NDArray[np.bool_], alpha:
 
 
 def _motions(robot: Robot, A: FloatArray) -> FloatArray:
-    """Orthonormal bases (samples, n, mobility) of what the rows leave free."""
+    """Orthonormal null-space bases (samples, n, mobility) of the rows."""
     right = np.linalg.svd(A)[2]
     return np.asarray(right[:, robot.n - robot.manifest.robot.mobility :].swapaxes(-1, -2), dtype=np.float64)
 
@@ -252,7 +244,7 @@ def _solve(robot: Robot, reads: Sequence[_Read], parameters: Parameters) -> tupl
 def _shortened(
     robot: Robot, reads: Sequence[_Read], parameters: Parameters, at: tuple[FloatArray, _Fit], step: FloatArray
 ) -> tuple[FloatArray, _Fit]:
-    """The longest of a step and its halves that leaves no more; none where rounding is left."""
+    """Line search: the longest of a step and its halves that does not raise the residual; none at rounding."""
     theta, fit = at
     for k in range(HALVINGS):
         tried = np.clip(theta + step / 2**k, parameters.lower, parameters.upper)

@@ -1,4 +1,4 @@
-"""Where the search for a lever spring's geometry begins.
+"""First guesses of a lever spring's geometry.
 
 Its torque has several optima: a spring that pushes or pulls, arms that open or close, and a spring forced through length zero
 whose kink imitates what is bent elsewhere. So geometries on a grid, none of which comes close to length zero, are compared
@@ -33,7 +33,7 @@ OPEN = 0.2
 COARSELY = {"tol": 1e-6, "acceptable_tol": 1e-5, "acceptable_iter": 3, "max_iter": 150}
 """Optimality of these ends, which are only starts; a hopeless one need not be followed long."""
 BEST = 3
-"""Geometries that the solver begins at, one after another, besides the given one."""
+"""Number of geometries from which the solver starts, besides the given one."""
 
 
 def opened(problem: Problem, levers: Sequence[Lever]) -> FloatArray:

@@ -36,7 +36,7 @@ DEVIATION = 3e-5
 """[rad or m] Deviation of a filtered position from sample to sample: a twelfth of a quantum of a 14-bit encoder, whose noise
 the filter makes slow. Much more would let rates turn Coulomb friction over from one sample to the next."""
 ITERATIONS, SHORTEST = 50, 1e-4
-"""[1] Most iterations for the positions, and the least part of a step."""
+"""[1] Most iterations for the positions, and the least step size."""
 SETTLED = 1e-10
 """[1] Change of the objective, as part of it, with which positions are found."""
 ROUNDS = 3

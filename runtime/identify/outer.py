@@ -1,7 +1,7 @@
 """Parameters that the torque is not linear in: gravity, velocities of friction, joint origins, a sensor's gain, delay and zero.
 
-They enter as one more column each, the derivative of the predicted torque at their present value, times their change. After
-a solve the columns are made anew at the new values, until nothing moves: Gauss and Newton's method. At the end the changes
+Each adds a column, the derivative of the predicted torque at its present value, whose coefficient is its change. After a solve
+the columns are recomputed at the new values until convergence: Gauss and Newton's method. At the end the changes
 are zero, and the columns are the exact derivatives, so the statistics are those of the whole problem.
 
 A sensor with gain g and delay d reads g·u(t − d) where the joint's torque is u(t) (offset included); what is compared with

@@ -1,4 +1,4 @@
-"""What no known cause explains, as a figure with its pattern: which joints, with what it goes, when."""
+"""Describes residuals that no known cause explains: which joints, correlations, and when."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from diffpbd.runtime.model.robot import Robot
 __all__ = ["pattern"]
 
 UNEXPLAINED: Final = 0.3
-"""[1] Residual over the torque's deviation from which it is said; R² is then below 0.91."""
+"""[1] Residual over the torque's standard deviation above which it is reported; R² is then below 0.91."""
 GOES_WITH: Final = 0.3
-"""[1] Least correlation that is said: nine parts of a hundred of what is left."""
+"""[1] Least reported correlation: 9 % of the residual's variance."""
 STRETCHES: Final = 20
-"""[1] Stretches of a recording in which it may be larger than elsewhere."""
+"""[1] Number of parts of a recording that are compared."""
 LARGER: Final = 2.0
-"""[1] RMS of a stretch over that of all, from which it is said."""
+"""[1] Ratio of a part's RMS to the total from which it is reported."""
 
 
 def pattern(robot: Robot, tables: Sequence[Table]) -> str | None:

@@ -1,4 +1,4 @@
-"""What an identification came to, held against the description: parameters that only wrong units or signs explain."""
+"""Compares an identification with the description: parameters that only wrong units or signs explain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from diffpbd.runtime.model.robot import Robot
 __all__ = ["implausible"]
 
 CONSTANT = 0.5
-"""[1] Part of an encoder's residual that is the same in all samples, from which on it is said."""
+"""[1] Constant part of an encoder's residual above which it is reported."""
 ROUNDING = 1e-9
 """[rad or m] Residuals of recordings without noise."""
 EXPLAINED: Final = 1e-6
@@ -24,8 +24,8 @@ def _units() -> str:
 
 
 def implausible(robot: Robot, result: Identification) -> list[str]:
-    """A sentence for masses far from the description's, for gains at a bound, for torques that are explained by nothing, and
-    for encoders that are off all along."""
+    """Sentences on masses far from the description's, gains at a bound, unexplained torques, and encoders with a constant
+    error."""
     defaults = dict(zip(robot.alpha.names, robot.alpha.defaults.tolist(), strict=True))
     lost = {item.name for item in result.lost}
     far, sentences = [], []
@@ -50,7 +50,7 @@ def implausible(robot: Robot, result: Identification) -> list[str]:
 
 
 def _off(result: Identification) -> list[str]:
-    """A sentence for encoders that are off by the same all along, which noise is not."""
+    """A sentence on encoders with a constant error, unlike noise."""
     return [
         f"What is left at {joint} is {bias:+.2g} on average, of {result.train.rmse[joint]:.2g} RMS: no noise, but an encoder's "
         "zero, a length that is not fitted, or a mechanism that did not move."

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.identify.causes import LOAD, Cause, Table
+from diffpbd.runtime.identify.causes import LOAD, STEPS, Cause, Table
 from diffpbd.runtime.identify.outer import DELAY, GAIN, SENSOR
 
 __all__ = ["CARRIED", "carried", "possible"]
@@ -18,6 +18,8 @@ CARRIED: Final = 0.5
 friction's."""
 STRETCHED: Final = 0.5
 """[1] Largest error of an encoder's scale that the differences behind it still tell."""
+STEPPED: Final = 0.3
+"""[1] Most that friction's impulse may differ from that of half a step, as part of it, to be a simulation's."""
 FARTHEST: Final = 1.0
 """[rad or m] Largest error of an encoder's zero that the differences behind it still tell."""
 
@@ -33,6 +35,8 @@ def possible(cause: Cause, figure: float, part: FloatArray, joints: Sequence[str
     """Whether a figure is one that the cause can have, where the rigid body makes this `part` (n,) of the torques."""
     if cause.kind in (LOAD, "rotor"):
         return figure > 0.0
+    if cause.kind == STEPS:
+        return abs(figure - 1.0) < STEPPED
     if cause.kind == "gain":
         low, high = SENSOR[GAIN][1:3]
         return low < 1.0 + figure < high

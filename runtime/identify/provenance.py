@@ -28,7 +28,7 @@ def provenance(robot: Robot, logs: Sequence[str], validate: Sequence[str], words
 
 
 def repeated(source: Mapping[str, Any], logs: Sequence[str], validate: Sequence[str]) -> Iterator[str]:
-    """What recordings that are there more than once, by their content, make believe; `source` is their provenance."""
+    """Sentences on duplicate recordings (by content) and their effect; `source` is their provenance."""
     fitted = [source["logs"][log] for log in logs]
     for k, log in enumerate(logs):
         if fitted[k] in fitted[:k]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -19,16 +19,16 @@ __all__ = [
     "identification", "predicted",
 ]  # fmt: skip
 
-COMBINATION = "determined only in combination"  # how such a reason begins
-SENSORS = "sensor."  # how parameters begin that are no part of alpha
+COMBINATION = "determined only in combination"  # prefix of such a reason
+SENSORS = "sensor."  # prefix of parameters outside of alpha
 
 
 @dataclass(frozen=True)
 class Estimate:
     """A parameter's value and standard deviation in its unit.
 
-    `std` is None where the value was given or is not determined, and where the model was `rejected`, which says why; there
-    `formal` is what it would be if the model were right. `bound` says which bound the value is on.
+    `std` is None where the value was given or is not determined, and if the model was `rejected` (the reason); then
+    `formal` is the value for a right model. `bound` says which bound the value is on.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Lost:
-    """A parameter that the recordings do not determine, and why; it keeps its start as far as nothing else decides."""
+    """A parameter that the recordings do not determine, and why; it keeps its start value unless a prior decides."""
 
     name: str
     reason: str
@@ -123,6 +123,10 @@ def _by_joint(joints: Sequence[str], values: FloatArray) -> dict[str, float]:
     return {joint: float(value) for joint, value in zip(joints, values, strict=True)}
 
 
+def _entries(estimates: Sequence[Estimate]) -> dict[str, Any]:
+    return {e.name: {"value": e.value, "std": e.std, "unit": e.unit} for e in estimates}
+
+
 @dataclass(frozen=True)
 class Essential:
     """Base parameters whose removal raises the residual more than chance does, fitted without the `dropped` ones, whose
@@ -137,96 +141,11 @@ class Essential:
     held: str
 
 
-@dataclass(frozen=True)
-class Identification:
-    """The result.
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """Of a solve: `window` [s] is that of the long-run covariance behind the standard deviations; `condition` that of the
+    normalised columns of the determined directions."""
 
-    `efforts` are the units of the joints' torques, N·m or N. `window` [s] is that of the long-run covariance behind the
-    standard deviations; `condition` that of the normalised columns of the determined directions.
-    """
-
-    robot: str
-    joints: tuple[str, ...]
-    efforts: tuple[str, ...]
-    status: str
-    estimates: tuple[Estimate, ...]
-    lost: tuple[Lost, ...]
-    correlations: tuple[Correlation, ...]
-    train: Errors
-    validate: Errors | None
-    iterations: int
-    rank: int
-    unknowns: int
-    condition: float
-    window: float
-    processing: Processing
-    notes: tuple[str, ...]
-    base: tuple[Estimate, ...] = ()
-    """Combinations of inertial parameters that the recordings determine, where whole bodies were fitted."""
-    essential: Essential | None = None
-    presliding: Mapping[str, float] = field(default_factory=dict)
-    """[rad or m] By joint whose friction has memory in this fit: the way over which it turns."""
-    left_out: dict[str, float] | None = None
-    """[N·m or N] By joint: mean RMSE on each recording with the parameters of all others, where that was asked for."""
-    torques: tuple[Torques, ...] = ()
-    """Those of every recording, where they were unknown."""
-    passive: tuple[str, ...] = ()
-    """Joints without a motor."""
-    compared: str = "torque"
-    """What `train` and `validate` are errors of, in the units of `efforts`: torque, or position [m or rad]."""
-    generate: str | None = None
-    """The command that makes the robot that takes the parameters, where the one at hand does not."""
-
-    @property
-    def judged(self) -> tuple[str, ...]:
-        """Joints whose torques are told: those with a motor, and those that stand in for one."""
-        silent = self.passive
-        return tuple(j for j in self.joints if j not in silent or self.train.rmse[j] > 0.0)
-
-    @property
-    def parameters(self) -> dict[str, float]:
-        """Values by name, as other functions take them for alpha."""
-        return {e.name: e.value for e in self.estimates}
-
-    def to_json(self, provenance: Mapping[str, Any] | None = None) -> str:
-        """The text of params.json, with where the parameters come from."""
-        held = self.validate
-        entries = {e.name: {"value": e.value, "std": e.std, "unit": e.unit} for e in self.estimates}
-        sensor = {name: entry for name, entry in entries.items() if name.startswith(SENSORS)}
-        data: dict[str, Any] = {
-            "status": self.status,
-            "parameters": {name: entry for name, entry in entries.items() if name not in sensor},
-            "not_identifiable": [item.name for item in self.lost],
-            "rmse": {"train": self.train.rmse, "validate": held.rmse if held else {}},
-            "bias": {"train": self.train.bias, "validate": held.bias if held else {}},
-        }
-        if rejected := {e.name: e.rejected for e in self.estimates if e.rejected}:
-            data["rejected"] = rejected
-        if self.left_out is not None:
-            data["rmse"]["leave_one_out"] = self.left_out
-        if self.base:
-            data["base_parameters"] = {e.name: {"value": e.value, "std": e.std, "unit": e.unit} for e in self.base}
-        if own := self.essential:
-            data["essential_parameters"] = {e.name: {"value": e.value, "std": e.std, "unit": e.unit} for e in own.kept}
-        if self.presliding:
-            data["presliding"] = dict(self.presliding)
-        if sensor:
-            data["sensor"] = sensor
-        if self.generate is not None:
-            data["generate"] = self.generate
-        if provenance is not None:
-            data["provenance"] = dict(provenance)
-        return json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-
-
-@dataclass(frozen=True)
-class Solved:
-    """What a form found. By name: `values` of the fitted parameters, standard `deviations` of those that are determined,
-    `bounds` that some are on; the rest as in `Identification`, `window` in seconds."""
-
-    values: Mapping[str, float]
-    deviations: Mapping[str, float]
-    bounds: Mapping[str, str]
     lost: tuple[Lost, ...]
     correlations: tuple[Correlation, ...]
     rank: int
@@ -237,36 +156,101 @@ class Solved:
     iterations: int
     notes: tuple[str, ...] = ()
     base: tuple[Estimate, ...] = ()
+    """Combinations of inertial parameters that the recordings determine, where whole bodies were fitted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identification(Outcome):
+    """The result; `efforts` are the units of the joints' torques, N·m or N."""
+
+    robot: str
+    joints: tuple[str, ...]
+    efforts: tuple[str, ...]
+    estimates: tuple[Estimate, ...]
+    train: Errors
+    validate: Errors | None
+    processing: Processing
+    essential: Essential | None = None
+    presliding: Mapping[str, float] = field(default_factory=dict)
+    """[rad or m] Presliding displacement of the joints whose friction has memory in this fit."""
+    left_out: dict[str, float] | None = None
+    """[N·m or N] By joint: mean RMSE on each recording with the parameters of all others, where that was asked for."""
+    torques: tuple[Torques, ...] = ()
+    """Those of every recording, where they were unknown."""
+    passive: tuple[str, ...] = ()
+    """Joints without a motor."""
+    compared: str = "torque"
+    """What `train` and `validate` are errors of, in the units of `efforts`: torque, or position [m or rad]."""
+    generate: str | None = None
+    """The command that generates a robot with these parameters, if the present one lacks some."""
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """Joints with identifiable torques: those with a motor, and those that replace missing ones."""
+        silent = self.passive
+        return tuple(j for j in self.joints if j not in silent or self.train.rmse[j] > 0.0)
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Values by name, as other functions take them for alpha."""
+        return {e.name: e.value for e in self.estimates}
+
+    def to_json(self, provenance: Mapping[str, Any] | None = None) -> str:
+        """The text of params.json, with where the parameters come from."""
+        held, entries = self.validate, _entries(self.estimates)
+        sensor = {name: entry for name, entry in entries.items() if name.startswith(SENSORS)}
+        data: dict[str, Any] = {
+            "status": self.status,
+            "parameters": {name: entry for name, entry in entries.items() if name not in sensor},
+            "not_identifiable": [item.name for item in self.lost],
+            "rmse": {"train": self.train.rmse, "validate": held.rmse if held else {}},
+            "bias": {"train": self.train.bias, "validate": held.bias if held else {}},
+        }
+        if self.left_out is not None:
+            data["rmse"]["leave_one_out"] = self.left_out
+        more: dict[str, Any] = {
+            "rejected": {e.name: e.rejected for e in self.estimates if e.rejected},
+            "base_parameters": _entries(self.base),
+            "essential_parameters": _entries(self.essential.kept) if self.essential else None,
+            "presliding": dict(self.presliding),
+            "sensor": sensor,
+            "generate": self.generate,
+            "provenance": provenance and dict(provenance),
+        }
+        data |= {key: value for key, value in more.items() if value}
+        return json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solved(Outcome):
+    """What a form found. By name: `values` of the fitted parameters, standard `deviations` of those that are determined,
+    `bounds` that some are on."""
+
+    values: Mapping[str, float]
+    deviations: Mapping[str, float]
+    bounds: Mapping[str, str]
     withheld: Mapping[str, str] = field(default_factory=dict)
-    """By name of a parameter why its deviation is not told."""
+    """Reasons for withheld deviations, by name of the parameter."""
 
 
 def identification(
     robot: Robot, base: FloatArray, solved: Solved, train: Errors, validate: Errors | None, processing: Processing,
-    left_out: dict[str, float] | None = None, torques: Sequence[Torques] = (),
+    torques: Sequence[Torques] = (), compared: str = "torque",
 ) -> Identification:  # fmt: skip
     """The result as every form gives it; entries of alpha that were not fitted keep `base`."""
+    facts = robot.manifest.robot
     return Identification(
+        **{entry.name: getattr(solved, entry.name) for entry in fields(Outcome)},
         robot=robot.name,
         joints=robot.joints,
-        efforts=tuple(joint.effort_unit for joint in robot.manifest.robot.joints),
-        status=solved.status,
+        efforts=tuple(joint.effort_unit if compared == "torque" else joint.unit for joint in facts.joints),
         estimates=tuple(_estimates(robot, base, solved)),
-        lost=solved.lost,
-        correlations=solved.correlations,
         train=train,
         validate=validate,
-        iterations=solved.iterations,
-        rank=solved.rank,
-        unknowns=solved.unknowns,
-        condition=solved.condition,
-        window=solved.window,
         processing=processing,
-        notes=solved.notes,
-        base=solved.base,
-        passive=robot.manifest.robot.passive,
-        left_out=left_out,
+        passive=facts.passive,
         torques=tuple(torques),
+        compared=compared,
     )
 
 

@@ -1,4 +1,4 @@
-"""One problem of the torque form: what is asked, and its solution with the joints' weights renewed."""
+"""One problem of the torque form, and its solution with iteratively updated joint weights."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ REWEIGHTINGS = 2
 COARSELY = {"tol": 1e-6, "acceptable_tol": 1e-5, "acceptable_iter": 3}
 """Optimality of solves whose result is only a start or is compared with standard deviations."""
 APPROACH = 10.0
-"""[1] Factor by which the trust in the torques grows from one such solve to the next."""
+"""[1] Factor by which the torques' weight grows from one such solve to the next."""
 CLEAN = 1e-3
 """[1] The prior is weakened to no less than this part where the recordings are cleaner than `NOISE_FLOOR`: simulated ones,
 whose truth a prior must not hide."""
@@ -115,8 +115,8 @@ def solve(own: Round, pinned: dict[int, str], start: FloatArray | None) -> tuple
 
 def _balanced(own: Round, sigma: FloatArray) -> FloatArray:
     """Weights of joints without a motor, a base's freedoms above all. Their torque is zero, which small inertias explain best:
-    weighed by what is left of it, it would take all inertias to zero. So each counts by the same part of its torque as those
-    with a motor do, which for it is the size of what the start's inertias ask for one by one: their sum is zero."""
+    weighed by its residual, it would drive all inertias to zero. So each is weighted by the same part of its torque as
+    those with a motor, where its torque is the size of the single terms with the start's inertias: their sum is zero."""
     robot, silent = own.question.robot, ~driven(own.question.robot)
     if robot.manifest.robot.loops or not silent.any() or silent.all():
         return sigma
@@ -134,7 +134,7 @@ def _balanced(own: Round, sigma: FloatArray) -> FloatArray:
 
 
 def _asked(condensed: Condensed, phi: FloatArray, j: int) -> float:
-    """What the parts of joint j's balance come to one by one, over all samples."""
+    """Size of the single terms of joint j's balance over all samples."""
     parts = np.linalg.norm(condensed.factors[j], axis=0) * phi[condensed.columns[j]]
     return float(np.linalg.norm([*parts, *condensed.rights[j], condensed.rho[j]]))
 
@@ -158,7 +158,7 @@ def pushed(robot: Robot, problem: Problem, x: FloatArray) -> Iterator[str]:
 
 
 def _approach(own: Round, sigma: FloatArray, pinned: dict[int, str]) -> FloatArray:
-    """A start near the optimum: torques are trusted little at first, when inertias are far off, then more and more."""
+    """A start near the optimum, by solves with increasing weight of the torques, since inertias are far off at first."""
     x = own.unknowns.start
     looser = float((own.problem(sigma, pinned).rms(x) / sigma).max())
     while looser > APPROACH:

@@ -1,4 +1,4 @@
-"""Where a recording is unlike its rest: a torque's zero that drifts or steps in it, or a span in which something else acted.
+"""Finds inhomogeneous recordings: a torque offset that drifts or steps, or a span in which something else acted.
 
 A recording is fitted once more by itself, with the columns of what was fitted, and with a drift, with a step at each of some
 places, or without each of some spans.
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.identify.causes import Table, sensed
+from diffpbd.runtime.identify.competition import normal
 from diffpbd.runtime.logs.cutting import cut_of
 from diffpbd.runtime.logs.still_ends import still_ends
 from diffpbd.runtime.model.robot import Robot
@@ -110,11 +111,7 @@ class _Parts:
 
     def left(self, squares: FloatArray) -> FloatArray:
         """Squares (n,) that the columns leave of such sums (n, columns + 1, columns + 1)."""
-        together = np.tensordot(self.weight, squares, axes=1)
-        scale = np.sqrt(np.diag(together[:-1, :-1]))
-        scale = np.where(scale > 0.0, scale, 1.0)
-        H, h = together[:-1, :-1] / np.outer(scale, scale), together[:-1, -1] / scale
-        x = np.append(np.linalg.solve(H + 1e-9 * np.eye(len(H)), h) / scale, -1.0)
+        x = np.append(normal(self.weight, squares), -1.0)
         return np.asarray(np.maximum(np.einsum("k,jkl,l->j", x, squares, x), 0.0), dtype=np.float64)
 
 

@@ -65,7 +65,7 @@ WORDS: Final = {
     "drag": "drag with the square of the rate", "position": "a torque that goes with the position", "gain": "a gain",
     "delay": "a delay", "offset": "an offset", "rotor": "a rotor", "spring": "a spring", "zero": "another encoder's zero",
     "memory": "friction with memory", "clock": "another clock", "load": "a load at the tip",
-    "tilt": "a tilted base", "scale": "another encoder's scale",
+    "steps": "smaller steps of a simulation by joint_step", "tilt": "a tilted base", "scale": "another encoder's scale",
     "masses": "other masses and inertias", "friction": "friction",
 }  # fmt: skip
 

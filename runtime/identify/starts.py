@@ -1,4 +1,4 @@
-"""The same fit from several starts: whether they end at the same optimum, and which is the best."""
+"""A fit from several starts: whether they reach the same optimum, and the best one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EQUAL = 1e-9
 
 @dataclass(frozen=True)
 class End:
-    """Where the start `seed` led: fitted `values` by name in their units, `measure` to be small, or why it failed."""
+    """Result of the start `seed`: fitted `values` by name in their units, the objective `measure`, or why it failed."""
 
     seed: int
     values: dict[str, float]

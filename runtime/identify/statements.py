@@ -1,4 +1,4 @@
-"""What is known of the links besides the recordings: what a scale says of all of them, and which are symmetric.
+"""Prior knowledge of the links: their total mass, and planes of symmetry.
 
 A plane of symmetry through a link's origin makes one coordinate of its COM and two products of inertia zero; these entries of
 alpha are then held and no longer fitted. A total mass is an equation between the masses that are fitted. One that is known to
@@ -39,7 +39,7 @@ __all__ = ["Bare", "applied", "doubts", "refused_here", "stated"]
 PLANES: Final = {"xy": "z", "xz": "y", "yz": "x"}
 """Planes of symmetry of a link's frame, and the axis normal to each."""
 LEVEL: Final = 0.001
-"""[1] How often a statement that is true is doubted."""
+"""[1] Significance level for doubting a statement."""
 CLOSE: Final = 1e-3
 """[1] Part of a total mass that noise-free recordings may be off: their differences are no exact derivatives."""
 WORD: Final = arg.total_mass

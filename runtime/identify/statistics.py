@@ -1,4 +1,4 @@
-"""What a solved identification is worth, whatever its form: determined directions, bounds, correlations."""
+"""Statistics of an identification of any form: determined directions, bounds, correlations."""
 
 from __future__ import annotations
 

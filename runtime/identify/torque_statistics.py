@@ -1,4 +1,4 @@
-"""What a solution of the torque form is worth: standard deviations, what is lost and why, base parameters."""
+"""Statistics of a solution of the torque form: standard deviations, undetermined parameters and why, base parameters."""
 
 from __future__ import annotations
 

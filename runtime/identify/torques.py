@@ -1,4 +1,4 @@
-"""Unknown torques: which joints', how near to their readings, and what cannot be told where nothing holds them."""
+"""Unknown torques: of which joints, with what deviation from readings, and what they make unidentifiable."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 TORQUE = 0.1
-"""[1] Deviation of a torque reading, as part of its joint's RMS: what a plain model leaves of a recorded torque."""
+"""[1] Deviation of a torque reading relative to its joint's RMS: a plain model's residual."""
 LEAST_TORQUE = 0.01
 """[N·m or N] Least such deviation: a few quanta of Baxter's readings."""
 ALL = "all"

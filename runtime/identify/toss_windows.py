@@ -176,7 +176,7 @@ class TossWindows:
         return max(1, int(np.ceil(group.h / STEP - 1e-9)))
 
     def _rolled(self, group: _Group, alpha: FloatArray, states: States) -> tuple[FloatArray, FloatArray]:
-        """Poses and rates at every step; not a number where the step gives up."""
+        """Poses and rates at every step; NaN where the step fails."""
         every = self._every(group)
         U, h = np.zeros((len(states.p), every * (group.p.shape[1] - 1), BODY)), group.h / every
         try:

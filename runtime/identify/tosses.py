@@ -107,8 +107,8 @@ def fit_tosses(
     if validate:
         held, seen = _judged(robot, alpha, validate, 2.0 * size)
         notes.append(f"From their flight, not used, {seen}.")
-    result = identification(robot, base, replace(solved, notes=tuple(notes)), errors, held, Processing(cutoff=None))
-    return replace(result, efforts=tuple(j.unit for j in robot.manifest.robot.joints), compared="position")
+    solved = replace(solved, notes=tuple(notes))
+    return identification(robot, base, solved, errors, held, Processing(cutoff=None), compared="position")
 
 
 def _expect_outside(robot: Robot, base: FloatArray, tosses: Sequence[Toss]) -> None:

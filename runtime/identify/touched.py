@@ -1,4 +1,4 @@
-"""What a motion that was followed shows of each contact: whether it touches, how near it comes, how far it slides."""
+"""Evidence of each contact in a fitted motion: whether it touches, its least gap, how far it slides."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["RESOLVED", "Touched", "nearest", "touched"]
 CLOSE = 1e-5
 """[m] Gap below which a contact touches: what the smoothing leaves open at rest is far below."""
 FARTHEST = 10.0
-"""[1] A way that is no longer than this many deviations of the positions is none."""
+"""[1] Least displacement, in deviations of the positions."""
 SHORTEST = 1e-4
-"""[m] Nor is one below this: creep of a second at a slip of 1e-4 m/s."""
+"""[m] Least displacement: creep of a second at a slip of 1e-4 m/s."""
 
 
 AWAY = 1e3
-"""[m] A plane that far down is none."""
+"""[m] Depth that disables a plane."""
 SEEN = 100.0
 """[1] Rise of the sum of squares, in the variance of a residual, without which no contact is seen: ten standard deviations.
 What grazes the last sample by its noise makes less."""
@@ -48,7 +48,7 @@ class Touched:
         return self.least < CLOSE and self.matters
 
     def slides(self, noise: float) -> bool:
-        """Whether it slides by more than noise and creep would make it seem."""
+        """Whether it slides by more than noise and creep."""
         return self.way > max(SHORTEST, FARTHEST * noise)
 
     def concerns(self, name: str) -> bool:

@@ -23,6 +23,7 @@ from diffpbd.runtime.identify.result import Errors, Identification, Lost, Solved
 from diffpbd.runtime.identify.selection import FRICTION_OF_CONTACT, HEIGHT, Selection
 from diffpbd.runtime.identify.settings import Settings
 from diffpbd.runtime.identify.shooting import WINDOW, over_windows
+from diffpbd.runtime.identify.task import Task
 from diffpbd.runtime.identify.touched import RESOLVED, Touched, nearest, touched
 from diffpbd.runtime.identify.trajectory import POSITION, Motion, Parameters, check_functions, motions, parameters_of
 from diffpbd.runtime.identify.windows import Windows
@@ -77,16 +78,9 @@ class _Solved:
         return self.windows.half_mean_square(self.theta, self.states)
 
 
-def fit_touching(
-    robot: Robot,
-    train: Sequence[Samples],
-    validate: Sequence[Samples],
-    selection: Selection,
-    base: FloatArray,
-    settings: Settings,
-    say: Callable[[str], None],
-) -> Identification:
+def fit_touching(task: Task) -> Identification:
     """Entries of contacts and planes, and plain ones beside them, of least mean square error of positions."""
+    robot, train, validate, selection, base, settings, say = task
     _check(robot, selection, [*train, *validate], settings)
     runs = motions(train, "shooting")
     parameters = _lowest(robot, runs, parameters_of(robot, selection.names, base, "shooting"))
@@ -111,9 +105,8 @@ def fit_touching(
         *(f"{s.name}: {note}" for s in (*train, *validate) for note in s.notes),
     )  # fmt: skip
     errors = _errors(robot, train, solved)
-    result = identification(robot, base, replace(found, notes=notes), errors, held, train[0].processing)
-    units = tuple(joint.unit for joint in robot.manifest.robot.joints)
-    return replace(result, efforts=units, compared="position")
+    found = replace(found, notes=notes)
+    return identification(robot, base, found, errors, held, train[0].processing, compared="position")
 
 
 def _check(robot: Robot, selection: Selection, samples: Sequence[Samples], settings: Settings) -> None:

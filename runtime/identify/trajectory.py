@@ -1,4 +1,4 @@
-"""What the forms that follow a trajectory share: recordings as steps, and unknown entries of alpha.
+"""Common parts of the trajectory forms: recordings as steps, and unknown entries of alpha.
 
 The torque recorded at a sample acts, less its sensor's offset, until the next one, as in a simulated log. Positions and rates
 are weighted with `POSITION` and `RATE`.

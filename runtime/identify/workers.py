@@ -1,4 +1,4 @@
-"""Work spread over processes or a Dask cluster: results in the order of the tasks, the same as one after the other."""
+"""Parallel maps over processes or a Dask cluster, with results in the order of the tasks, identical to a serial run."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["Map", "one_by_one", "workers"]
 
 Map: TypeAlias = "Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]"
 """Applies a function of a module to every task."""
-PATIENCE = 10.0  # s until a scheduler that does not answer is given up
+PATIENCE = 10.0  # s; timeout of a scheduler
 WORKERLESS = 60.0  # s that a scheduler may be without any worker: queues of a cluster start them late
-ASKED = 1.0  # s between two looks at the workers
+ASKED = 1.0  # s between two checks of the workers
 
 
 @dataclass(frozen=True)
 class _Called:
-    """A function whose messages elsewhere are in the words of whoever called here."""
+    """A function whose messages on a worker use the caller's vocabulary (command line or Python)."""
 
     function: Callable[[Any], Any]
     in_python: bool
@@ -87,7 +87,7 @@ def _cluster(scheduler: str) -> Iterator[Map]:
                 return list(client.gather(futures))
             except DiffpbdError:
                 raise
-            except Exception as error:  # a task raises on the cluster whatever it likes; said, not hidden
+            except Exception as error:  # a task on the cluster may raise anything, which is reported
                 raise SolverError(
                     f"{arg.scheduler} {scheduler}: a task failed: {type(error).__name__}: {error}."
                 ) from None

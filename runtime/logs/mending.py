@@ -58,14 +58,16 @@ class Mending:
     seconds of the own clock of columns or quantities per second of the log, from the same start.
     """
 
-    degrees: bool = option("The log has hinges in degrees and degrees a second.", False)
+    degrees: bool = option("Hinges in the log are in degrees and degrees per second.", False)
     time_unit: str = option("Unit of the log's time column (s).", "s", choices=tuple(TIME_UNITS))
     unwrap: bool | None = option(
         "Unwrap turns of 2π of all joints, or of none (default: of joints without limits).",
         None,
         flag="--unwrap/--no-unwrap",
     )
-    flip: tuple[str, ...] = option("Turn the sign of this joint's torque; repeatable.", (), metavar="JOINT", many=True)
+    flip: tuple[str, ...] = option(
+        "Reverse the sign of this joint's torque; repeatable.", (), metavar="JOINT", many=True
+    )
     scale: Mapping[str, float] = option(
         "Multiply a column such as q_lift, all of q, dq, ddq, tau, or time; repeatable.", make=dict,
         metavar="COLUMN=FACTOR", many=True, parse=lambda words: _numbers(words),
@@ -76,7 +78,7 @@ class Mending:
     )  # fmt: skip
     derive: bool = False
     shift: Mapping[str, float] = option(
-        "Add to a column, such as an encoder's zero to q_lift [rad]; repeatable.", make=dict,
+        "Add an offset to a column, such as an encoder's zero to q_lift [rad]; repeatable.", make=dict,
         metavar="COLUMN=NUMBER", many=True, parse=lambda words: _numbers(words, least=0.0),
     )  # fmt: skip
     despike: bool = option("Remove single outliers from positions, rates and torques.", False)

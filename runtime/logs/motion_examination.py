@@ -93,7 +93,8 @@ def examine_motions(robot: Robot, s: Motion, judged: Sequence[int], unexplained:
         plain = (way.motion == 1.0).all() and own == list(range(robot.n))
         u = s.u if plain else np.reshape(motor_torque(robot, q, dq, ddq, robot.alpha.defaults), s.q.shape)
         tau = s.tau[:, own] * way.torque
-        parts = [unexplained(tau[:, i], u[:, i], dq[:, i], q[:, i] if springs[i] else None) for i in judged]
+        slots = [own.index(k) for k in judged]  # the same measured torques, whatever joints they are taken for
+        parts = [unexplained(tau[:, i], u[:, i], dq[:, i], q[:, i] if springs[i] else None) for i in slots]
         return float(np.sqrt(np.mean(np.square(parts))))
 
     as_is = _Reading(np.ones(robot.n), np.ones(robot.n), tuple(range(robot.n)))

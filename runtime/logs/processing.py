@@ -37,6 +37,8 @@ EVEN = 0.01
 """Largest relative deviation of a log's mean rate from a round figure that a message proposes."""
 LONGEST_BRIDGE = 1.0
 """[s] Longest gap that may be closed on request; beyond, a spline is mostly invented."""
+EXTENDED = 1.5
+"""[1] Periods of the cut-off by which a recording is extended at both ends before it is filtered (odd about its end)."""
 FEWEST_SAMPLES = 8
 """[1] Shortest log without a filter: for central differences and a spline."""
 
@@ -382,9 +384,8 @@ def _slope(time: FloatArray, values: FloatArray) -> FloatArray:
 def _filtered(values: FloatArray, rate: float, processing: Processing) -> FloatArray:
     if processing.cutoff is None:
         return np.asarray(values, dtype=np.float64)
-    return np.asarray(
-        sosfiltfilt(_sections(processing.order, processing.cutoff, rate), values, axis=0), dtype=np.float64
-    )
+    sections, more = _sections(processing.order, processing.cutoff, rate), int(EXTENDED * rate / processing.cutoff)
+    return np.asarray(sosfiltfilt(sections, values, axis=0, padlen=min(more, len(values) - 1)), dtype=np.float64)
 
 
 @cache

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.reflexes import Breach, ReflexSettings
@@ -23,7 +24,7 @@ class Settings:
     ticks in a row before the run has to stop, and the thresholds of the reflexes."""
 
     period: float
-    ramp: float = 1.0
+    ramp: float = option("Seconds over which the controller's torque is faded in.", 1.0, span=(0.0, 60.0))
     patience: float = 0.07
     reflexes: ReflexSettings = field(default_factory=ReflexSettings)
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.loop.beside import Beside
 from diffpbd.runtime.loop.motion import Inertial
 from diffpbd.runtime.loop.slow_faults import SlowFaults
@@ -109,7 +110,12 @@ class ReflexSettings:
     """Fifty encoder steps; a joint must not lean on its limit."""
     tracking: float = 0.5
     """A compliant law of 30 N·m/rad yields that far to a hand with 15 N·m."""
-    contact: float = 0.3
+    contact: float = option(
+        "Share of the effort limits, not explained by the model, at which the run stops.",
+        0.3,
+        span=(0.0, 1.0),
+        open=True,
+    )
     """15 N·m at the shoulder: above a hand that leads the arm, below what hurts it."""
     power: float = 80.0
     """W; limit of ISO 10218-1:2006 for the dynamic power of a robot near people."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray, within
 from diffpbd.runtime.base.errors import DiffpbdError, InputError, RefusedError
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.priority import punctual
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.interface.limb_state import LimbState
@@ -65,14 +66,14 @@ class RunOptions:
     publishes this arm's commands; `allow_mismatch`: run although the holding torques differ from the model's
     gravity; `bring_in`: move an arm that stands outside its soft limits back in."""
 
-    duration: float | None = None
+    duration: float | None = option("Default: until Ctrl-C.", None, span=(0.0, 1e7), open=True, unit="s", metavar="S")
     hold: float = 0.4
     timeout: float = 0.2
     wait: float = 5.0
-    enable: bool = False
-    allow_others: bool = False
-    allow_mismatch: bool = False
-    bring_in: bool = False
+    enable: bool = option("Enable the robot if it is disabled.", False)
+    allow_others: bool = option("Run even if another node publishes this arm's commands.", False)
+    allow_mismatch: bool = option("Run even if description or holding torque differ.", False)
+    bring_in: bool = option("Slowly move an arm that is at or beyond a joint limit back inside.", False)
 
     def __post_init__(self) -> None:
         lasts = self.duration is None or self.duration > 0.0

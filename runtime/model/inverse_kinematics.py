@@ -64,7 +64,7 @@ class Sought:
     """
 
     frame: str | None = option(
-        "Of those that the robot was generated with (--frames); default: the tip.", None, metavar="LINK"
+        "A frame that the robot was generated with (--frames); default: the tip.", None, metavar="LINK"
     )
     position: npt.ArrayLike | None = option(
         "Position of the frame's origin in the world [m].", None, metavar="[X,Y,Z]", parse=_of_json
@@ -76,7 +76,7 @@ class Sought:
         parse=_of_json,
     )
     rpy: npt.ArrayLike | None = option(
-        "The same as roll, pitch, yaw about fixed axes [rad].", None, metavar="[R,P,Y]", parse=_of_json
+        "Orientation as roll, pitch, yaw about fixed axes [rad].", None, metavar="[R,P,Y]", parse=_of_json
     )
     q0: npt.ArrayLike | None = option(
         "Start of the search: a list, an object of joint names, or a file; default: zero.", None, metavar="JSON"
@@ -89,7 +89,7 @@ class Sought:
         "Smallest distance between links [m], for a ROBOT generated with --clearance.", None, span=(-NEAREST, NEAREST),
         unit="m", metavar="M",
     )  # fmt: skip
-    margin: float = option("Left free at every limit that has room for it [rad or m].", 0.0, span=(0.0, 1e3))
+    margin: float = option("Margin to every limit whose range allows it [rad or m].", 0.0, span=(0.0, 1e3))
     weights: npt.ArrayLike = (1.0, LEVER)
     obstacles: Mapping[str, npt.ArrayLike] = field(default_factory=dict)
     accept: Callable[[FloatArray], bool] | None = None

@@ -43,7 +43,7 @@ class MpcOptions:
     """
 
     backend: Backend = option("Solver of a tick.", "embedded", choices=BACKENDS)
-    programs: int = option("Quadratic programs a tick.", 1, span=(1, MOST))
+    programs: int = option("Quadratic programs per tick.", 1, span=(1, MOST))
     time_limit: float | None = option(
         "No quadratic program of a tick starts later than this.",
         None,
@@ -52,7 +52,7 @@ class MpcOptions:
         unit="s",
         metavar="S",
     )
-    delay: int = option("Steps until a torque acts; it is compensated.", 0, span=(0, 10), unit="steps")
+    delay: int = option("Delay in steps until a torque acts, which is compensated.", 0, span=(0, 10), unit="steps")
     reuse: int = 5
     price: tuple[float, float] = (PRICE, PRICE)
     damping: npt.ArrayLike | None = None
@@ -63,7 +63,11 @@ class MpcOptions:
     transition: float = 0.0
     clearance: float | None = distance_option(0.0)
     clearance_price: float | None = option(
-        "Cost of a metre less than --clearance (1e4; hard: 1e5).", None, span=(0.0, DEAREST), open=True, metavar="W"
+        "Cost per metre of violation of --clearance (1e4; hard: 1e5).",
+        None,
+        span=(0.0, DEAREST),
+        open=True,
+        metavar="W",
     )
     clearance_hard: bool = option(
         "A plan that violates --clearance by more than 1 mm is rejected, and the last plan continues.", False

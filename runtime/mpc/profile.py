@@ -42,15 +42,15 @@ class Approach:
         unit="rad/s",
     )  # fmt: skip
     profile: str = option(
-        "Way to the goal: with bounded acceleration and jerk (smooth), in the shortest time within these bounds (ruckig, an "
+        "Motion to the goal: with bounded acceleration and jerk (smooth), in the shortest time within these bounds (ruckig, an "
         "extra), or at constant speed (ramp).", PROFILE, flag="--goal-profile", choices=PROFILES,
     )  # fmt: skip
     acceleration: float | None = option(
-        "Most acceleration towards it [rad/s²]; default: 10 times --goal-speed.", None, flag="--goal-acceleration",
+        "Largest acceleration towards it [rad/s²]; default: 10 times --goal-speed.", None, flag="--goal-acceleration",
         span=(0.0, SHARPEST), open=True, unit="rad/s²",
     )  # fmt: skip
     jerk: float | None = option(
-        "Most jerk towards it [rad/s³]; default: 200 times --goal-speed.", None, flag="--goal-jerk", span=(0.0, SHARPEST),
+        "Largest jerk towards it [rad/s³]; default: 200 times --goal-speed.", None, flag="--goal-jerk", span=(0.0, SHARPEST),
         open=True, unit="rad/s³",
     )  # fmt: skip
 

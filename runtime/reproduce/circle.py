@@ -15,7 +15,7 @@ from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.rows import write_rows
 from diffpbd.runtime.folder.locate import find_description
 from diffpbd.runtime.model.robot import Robot
-from diffpbd.runtime.report.figures import legend_below, new_figure, save, stroke
+from diffpbd.runtime.report.figures import legend_below, new_figure, panel, save, stroke
 from diffpbd.runtime.reproduce.reference import circle
 from diffpbd.runtime.reproduce.tracking import ComputedTorque, Predictive, Track, track
 from diffpbd.runtime.simulate.plant import MujocoPlant, PlantFacts
@@ -167,18 +167,13 @@ def plot(path: str | Path, title: str, tracks: Mapping[str, Track]) -> None:
     made = new_figure(10.0, 4.5)
     made.suptitle(title)
     path_panel, error_panel = made.subplots(1, 2)
+    panel(path_panel, "", "y [m]", "z [m]").set_aspect("equal")
+    panel(error_panel, "", "time [s]", "tip error [mm]")
     first = next(iter(tracks.values()))
     path_panel.plot(first.wanted[:, 1], first.wanted[:, 2], "0.6", linewidth=3.0, label="reference")
     for k, (name, found) in enumerate(tracks.items()):
         path_panel.plot(found.tip[:, 1], found.tip[:, 2], **stroke(k), label=name)
         error_panel.semilogy(found.time, 1e3 * np.maximum(found.error, 1e-6), **stroke(k), label=name)
-    path_panel.set_aspect("equal")
-    path_panel.set_xlabel("y [m]")
-    path_panel.set_ylabel("z [m]")
-    error_panel.set_xlabel("time [s]")
-    error_panel.set_ylabel("tip error [mm]")
-    for panel in (path_panel, error_panel):
-        panel.grid(alpha=0.3)
     legend_below(made, path_panel, columns=6)
     save(path, made)
 

@@ -140,13 +140,13 @@ def improve(
     if not ((lower <= start) & (start <= upper)).all():
         raise InputError(f"--start: expected lengths from {lower} to {upper} m, found {start}.")
     turn = closed_loop(robot, task, step)
-    before = walked(turn, np.array(start), task)
+    before = walked(turn, np.array(start))
     if progress is not None:
         progress(f"IPOPT on {task.steps} steps, from a loss of {before.loss:.4g}")
     lengths = casadi.MX.sym("lengths", 2)
     problem = {"x": lengths, "f": turn(lengths)[0] / before.loss}
     found = ipopt.solve("Design", problem, np.array(start), lower, upper, options=OPTIONS)
-    walk = walked(turn, found.x, task)
+    walk = walked(turn, found.x)
     nodes = np.arange(task.steps + 1) * task.h
     circle = np.array([np.array(_target(t, task)[0]).ravel() for t in nodes])
     return Design(task, before, walk, circle, found.status, found.iterations)
@@ -216,7 +216,7 @@ def _mover(robot: Robot, name: str, alpha: Any, h: float) -> tuple[Any, Callable
     return casadi.vertcat(zero, zero, robot.casadi("fk")(zero, zero, alpha)), advance
 
 
-def walked(turn: Any, lengths: FloatArray, task: Task) -> Walk:
+def walked(turn: Any, lengths: FloatArray) -> Walk:
     loss, work, *paths = turn(lengths)
     return Walk(lengths, float(loss), float(work), *(np.array(path, dtype=np.float64).T for path in paths))
 

@@ -15,7 +15,6 @@ import numpy as np
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.tables import number
 from diffpbd.runtime.reproduce.double_pendulum import PAPER, Design, Task, closed_loop, improve, walked
-from diffpbd.runtime.reproduce.one_step import JOINT
 
 __all__ = ["CHOICES", "Choice", "nearest", "summary", "try_all"]
 
@@ -49,20 +48,20 @@ class Choice:
         return float(np.exp(np.abs(np.log(np.array(self.numbers) / PRINTED)).max()))
 
 
-def try_all(robot: Robot, tasks: Sequence[Task] = CHOICES, step: str = JOINT) -> list[Choice]:
+def try_all(robot: Robot, tasks: Sequence[Task] = CHOICES) -> list[Choice]:
     """Every task with the printed lengths, nearest to the four printed numbers first."""
     found = []
     for task in tasks:
-        turn = closed_loop(robot, task, step)
-        walks = [walked(turn, np.array(PAPER[word][:2]), task) for word in PAPER]
+        turn = closed_loop(robot, task)
+        walks = [walked(turn, np.array(PAPER[word][:2])) for word in PAPER]
         found.append(Choice(task, tuple(x for walk in walks for x in (walk.loss, walk.work))))
     return sorted(found, key=lambda one: one.off)
 
 
-def nearest(robot: Robot, found: Sequence[Choice], step: str = JOINT) -> list[tuple[Choice, Design]]:
+def nearest(robot: Robot, found: Sequence[Choice]) -> list[tuple[Choice, Design]]:
     """The nearest ones, with the optimum that the search from the printed lengths ends in."""
     l1, l2 = PAPER["after"][:2]
-    return [(one, improve(robot, one.task, (l1, l2), step=step)) for one in found[:SHOWN]]
+    return [(one, improve(robot, one.task, (l1, l2))) for one in found[:SHOWN]]
 
 
 def summary(found: Sequence[tuple[Choice, Design]]) -> tuple[list[str], list[list[str]]]:
@@ -78,17 +77,7 @@ def summary(found: Sequence[tuple[Choice, Design]]) -> tuple[list[str], list[lis
         rows.append(
             [*own, *(say(x) for x in one.numbers), f"{one.off:.2f}×", *(say(float(x)) for x in design.after.lengths)]
         )
-    loss, work = ("loss before", "loss after"), ("work before [J]", "work after [J]")
-    head = [
-        "turn [s]",
-        "masses [1]",
-        "gravity [m/s²]",
-        loss[0],
-        work[0],
-        loss[1],
-        work[1],
-        "worst",
-        "optimum l1 [m]",
-        "l2 [m]",
-    ]
-    return head, rows
+    return [
+        "turn [s]", "masses [1]", "gravity [m/s²]", "loss before", "work before [J]", "loss after", "work after [J]", "worst",
+        "optimum l1 [m]", "l2 [m]",
+    ], rows  # fmt: skip

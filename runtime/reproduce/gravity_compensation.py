@@ -74,12 +74,10 @@ class Compensation:
         return {"mean": u.mean(axis=0), "max": u.max(axis=0), "min": u.min(axis=0), "MAE": error}
 
 
-def holding_torques(
-    robot: Robot, poses: FloatArray, alpha: FloatArray, h: float | None = None, *, step: str = JOINT
-) -> Compensation:
-    """The torque (k, n) that leaves each pose (k, n) still over one `step` of h [s], from zero torque."""
+def holding_torques(robot: Robot, poses: FloatArray, alpha: FloatArray, step: str = JOINT) -> Compensation:
+    """The torque (k, n) that leaves each pose (k, n) still over one `step`, from zero torque."""
     rest = np.zeros_like(poses)
-    ends = ends_of(robot, step, poses, rest, robot.h if h is None else h, alpha)
+    ends = ends_of(robot, step, poses, rest, robot.h, alpha)
     turns = omega_of(np.asarray(robot.fk(poses, rest, alpha)))
     weights = np.concatenate([np.full(robot.n, WEIGHTS[0]), np.full(turns.shape[1], WEIGHTS[1])])
     found = least(ends, np.concatenate([poses, np.zeros_like(turns)], axis=1), weights, rest)

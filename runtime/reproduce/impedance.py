@@ -19,7 +19,7 @@ from diffpbd.runtime.control.net_torque import NetTorque, NetTorqueMap, ReachNet
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.figures import marks, new_figure, save, stroke
 from diffpbd.runtime.reproduce.columns import Steps
-from diffpbd.runtime.reproduce.joint_law import MotionNetTorque, Trace, motor_limit, simulate
+from diffpbd.runtime.reproduce.joint_law import MotionNetTorque, Trace, motor_limit, over_time, simulate
 
 __all__ = ["DURATION", "PHASES", "Experiment", "friction", "plot", "pushes", "run"]
 
@@ -104,15 +104,7 @@ def plot(path: str | Path, title: str, traces: Sequence[Trace], goal: float, eff
     parts.plot(last.time, last.external, **stroke(0), label="external")
     parts.plot(last.time, last.net, **stroke(1), label=f"net torque ({last.name})")
     parts.plot(last.time, last.spring, **stroke(2), label=f"spring and damper ({last.name})")
-    for panel, label in ((torque, "motor torque [N·m]"), (angle, "angle [rad]"), (parts, "torque [N·m]")):
-        panel.set_ylabel(label)
-        panel.grid(alpha=0.3)
-        panel.legend(fontsize="small", frameon=False, ncols=4, loc="upper center")
-    for panel in (torque, angle):
-        low, high = panel.get_ylim()
-        panel.set_ylim(low, high + HEADROOM * (high - low))  # the legend is clear of the curves
     shown = np.concatenate([last.external, last.spring, np.clip(last.net, *np.percentile(last.net, [0.5, 99.5]))])
-    low, high = 1.1 * shown.min() - 1.0, 1.1 * shown.max() + 1.0
-    parts.set_ylim(low, high + HEADROOM * (high - low))
-    parts.set_xlabel("time [s]")
+    parts.set_ylim(1.1 * shown.min() - 1.0, 1.1 * shown.max() + 1.0)
+    over_time({"motor torque [N·m]": torque, "angle [rad]": angle, "torque [N·m]": parts}, HEADROOM)
     save(path, made)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,17 @@ from diffpbd.runtime.control.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["BAND", "Merit", "MotionNetTorque", "Trace", "merits", "motor_limit", "simulate", "write_traces"]
+__all__ = [
+    "BAND",
+    "Merit",
+    "MotionNetTorque",
+    "Trace",
+    "merits",
+    "motor_limit",
+    "over_time",
+    "simulate",
+    "write_traces",
+]
 
 BAND = 0.01  # rad about the final angle within which the joint counts as settled
 FINAL = 2.0  # s at the end of a phase whose mean is its final angle
@@ -125,6 +136,17 @@ def merits(trace: Trace, goal: float, phases: Sequence[tuple[str, float, float]]
         settled = None if last >= end - FINAL else last - begin
         found.append(Merit(name, final - goal, overshoot, settled))
     return found
+
+
+def over_time(panels: Mapping[str, Any], headroom: float) -> None:
+    """Finishes panels above each other, by the labels of their values; part `headroom` of a panel's height is its legend's."""
+    for label, panel in panels.items():
+        panel.set_ylabel(label)
+        panel.grid(alpha=0.3)
+        panel.legend(fontsize="small", frameon=False, ncols=4, loc="upper center")
+        low, high = panel.get_ylim()
+        panel.set_ylim(low, high + headroom * (high - low))  # the legend is clear of the curves
+    panel.set_xlabel("time [s]")
 
 
 def write_traces(path: str | Path, traces: Sequence[Trace]) -> None:

@@ -21,7 +21,7 @@ from diffpbd.runtime.control.net_torque import NetTorque, NetTorqueMap, ReachNet
 from diffpbd.runtime.folder.locate import find_description
 from diffpbd.runtime.report.figures import marks, new_figure, save, stroke
 from diffpbd.runtime.reproduce.columns import OneStep
-from diffpbd.runtime.reproduce.joint_law import Trace, merits
+from diffpbd.runtime.reproduce.joint_law import Trace, merits, over_time
 
 __all__ = ["PHASES", "Hand", "Push", "plot", "run", "run_all", "summary"]
 
@@ -157,11 +157,5 @@ def plot(path: str | Path, title: str, traces: Sequence[Trace], effort: float) -
     parts.plot(last.time, last.net, **stroke(0), label=f"net torque ({last.name})")
     parts.plot(last.time, last.spring, **stroke(1), label=f"spring and damper ({last.name})")
     labels = ("motor torque [N·m]", "angle [rad]", "hand's torque [N·m]", "parts [N·m]")
-    for panel, label in zip((motor, angle, hand, parts), labels, strict=True):
-        panel.set_ylabel(label)
-        panel.grid(alpha=0.3)
-        panel.legend(fontsize="small", frameon=False, ncols=4, loc="upper center")
-        low, high = panel.get_ylim()
-        panel.set_ylim(low, high + HEADROOM * (high - low))  # the legend is clear of the curves
-    parts.set_xlabel("time [s]")
+    over_time(dict(zip(labels, (motor, angle, hand, parts), strict=True)), HEADROOM)
     save(path, made)

@@ -19,7 +19,7 @@ from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
 from diffpbd.runtime.logs.table import RATES
 from diffpbd.runtime.model.robot import Robot
-from diffpbd.runtime.report.figures import legend_below, new_figure, save, stroke
+from diffpbd.runtime.report.figures import legend_below, new_figure, panel, save, stroke
 from diffpbd.runtime.reproduce.poses import RECORDED
 
 __all__ = ["Replay", "Replaying", "plot", "read_recording", "replay", "summary", "write_paths"]
@@ -71,8 +71,7 @@ class Replay:
 def read_recording(path: str | Path, robot: Robot, rate: float | None = None) -> Samples:
     """The longest part of a log between its gaps, filtered as for identification; `rate` [Hz] if it has no times."""
     log = read_log(path, rate=rate).select(robot.joints)
-    parts: list[Samples] = process(Path(path).name, log, Processing())
-    return max(parts, key=len)
+    return max(process(Path(path).name, log, Processing()), key=len)
 
 
 def replay(robot: Robot, samples: Samples, *, alpha: FloatArray, window: float, measured: bool) -> Replay:
@@ -147,23 +146,18 @@ def plot(path: str | Path, title: str, found: Replay) -> None:
     made = new_figure(12.0, 4.5)
     made.suptitle(title)
     above, side, error = made.subplots(1, 3)
-    for panel, axes in ((above, (0, 1)), (side, (0, 2))):
-        panel.plot(*found.measured[:, axes].T, "k", linewidth=2.5, alpha=0.35, label="measured")
+    for view, axes in ((above, (0, 1)), (side, (0, 2))):
+        panel(view, "", *(f"{'xyz'[k]} [m]" for k in axes)).set_aspect("equal", adjustable="datalim")
+        view.plot(*found.measured[:, axes].T, "k", linewidth=2.5, alpha=0.35, label="measured")
         for k, (name, tip) in enumerate(found.simulated.items()):
-            panel.plot(*tip[:, axes].T, **stroke(k), linewidth=0.8, label=name)
-        panel.set_aspect("equal", adjustable="datalim")
-        panel.set_xlabel(f"{'xyz'[axes[0]]} [m]")
-        panel.set_ylabel(f"{'xyz'[axes[1]]} [m]")
+            view.plot(*tip[:, axes].T, **stroke(k), linewidth=0.8, label=name)
+    panel(error, "", "time [s]", f"largest tip error over {LARGEST_OVER:g} s [mm]")
     for k, tip in enumerate(found.simulated.values()):
         distance = 1e3 * np.linalg.norm(tip - found.measured, axis=1)
         count = max(1, round(LARGEST_OVER / (found.time[1] - found.time[0])))
         begins = np.arange(0, len(distance), count)
         largest = np.maximum.reduceat(np.maximum(distance, 1e-4), begins)
         error.semilogy(found.time[begins], largest, **stroke(k), drawstyle="steps-post")
-    error.set_xlabel("time [s]")
-    error.set_ylabel(f"largest tip error over {LARGEST_OVER:g} s [mm]")
-    for panel in (above, side, error):
-        panel.grid(alpha=0.3)
     legend_below(made, above)
     save(path, made)
 

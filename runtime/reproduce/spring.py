@@ -32,7 +32,6 @@ __all__ = [
     "Scheme",
     "estimate",
     "measurements",
-    "simulated",
 ]
 
 WEIGHTS = (1.0, 0.2)
@@ -109,16 +108,13 @@ class Scheme:
 
 
 def measurements(robot: Robot, joint: int, count: int, seed: int) -> Measurements:
-    """Static poses with the joint's angles evenly over `REACH`, the others drawn inside their limits; gravity 9.8 m/s²."""
+    """Static poses with the joint's angles evenly over `REACH`, the others drawn inside their limits, where the spring `TRUTH`
+    helps the motors; gravity 9.8 m/s²."""
     poses = draw(robot, count, seed)
     poses[:, joint] = np.linspace(*REACH, count)
-    return simulated(robot, poses, joint, robot.alpha.vector({"gravity.z": -9.8}))
-
-
-def simulated(robot: Robot, poses: FloatArray, joint: int, alpha: FloatArray, truth: Lever = TRUTH) -> Measurements:
-    """What the motors hold in poses (k, n) where the spring `truth` helps them."""
+    alpha = robot.alpha.vector({"gravity.z": -9.8})
     motor = np.array(robot.gravity(poses, alpha), dtype=np.float64)
-    motor[:, joint] -= np.asarray(robot.lever_spring_torque(poses[:, joint], *truth.numbers()))
+    motor[:, joint] -= np.asarray(robot.lever_spring_torque(poses[:, joint], *TRUTH.numbers()))
     return Measurements(poses, motor, joint, alpha)
 
 

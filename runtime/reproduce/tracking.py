@@ -54,10 +54,9 @@ class Track:
         distance: FloatArray = np.linalg.norm(self.tip - self.wanted, axis=1)
         return distance
 
-    def rms(self, begin: float = 0.0, end: float = np.inf) -> float:
-        """Root mean square of the tip's error [m] between two times [s]."""
-        chosen = (self.time >= begin) & (self.time < end)
-        return float(np.sqrt(np.mean(self.error[chosen] ** 2)))
+    def rms(self, begin: float = 0.0) -> float:
+        """Root mean square of the tip's error [m] from a time [s] on."""
+        return float(np.sqrt(np.mean(self.error[self.time >= begin] ** 2)))
 
 
 class ComputedTorque:

@@ -37,15 +37,17 @@ class Settings:
     """
 
     loss: str = option("See above.", "angle+omega", choices=(*LOSSES, NODES))
-    start: str = option("Of a window's torques.", "zero", choices=STARTS)
-    horizon: int = option("Steps of a window.", 1, span=(1, LONGEST_HORIZON), unit="steps", metavar="N")
+    start: str = option("First guess of a window's torques.", "zero", choices=STARTS)
+    horizon: int = option("Number of steps of a window.", 1, span=(1, LONGEST_HORIZON), unit="steps", metavar="N")
     weights: tuple[float, float, float] | None = option(
-        "Of positions [1/rad²], angular velocities [s²/rad²], torque changes [1/(N·m)²].", None, metavar="λ1,λ2,λ3",
+        "Weights of positions [1/rad²], angular velocities [s²/rad²], torque changes [1/(N·m)²].", None, metavar="λ1,λ2,λ3",
         parse=lambda text: _weights(text),
     )  # fmt: skip
     carry: bool = option("Start windows from the estimated state, not from the recorded one.", False)
     optimizer: str = option("See above.", "gauss-newton", choices=OPTIMIZERS)
-    friction: str = option("At recorded rates, or at those of the simulated step.", FRICTIONS[0], choices=FRICTIONS)
+    friction: str = option(
+        "Friction at recorded rates, or at those of the simulated step.", FRICTIONS[0], choices=FRICTIONS
+    )
 
     def __post_init__(self) -> None:
         """Refuses unknown names, a horizon below 1, and weights that are negative or all zero."""

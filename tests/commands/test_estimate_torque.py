@@ -6,21 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from support.command import run
 from support.robots import generated, loaded
 
-from diffpbd.runtime.cli import cli
 from diffpbd.runtime.logs.csv import Log, read_log, write_log
 from diffpbd.runtime.reproduce.torque_plots import plot_groups
 from diffpbd.runtime.torques.settings import LOSSES, STARTS
 
 H = 0.01
 OFFSET = 0.7
-
-
-def run(*words: object) -> tuple[int, str]:
-    result = CliRunner().invoke(cli, [str(word) for word in words])
-    return result.exit_code, result.output
 
 
 def recording(samples: int = 150) -> Log:

@@ -7,22 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from support.command import run
 from support.motions import motion
 from support.robots import generated, loaded
 
 from diffpbd.runtime.base import ipopt
-from diffpbd.runtime.cli import cli
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.records.bag import BagWriter
 from diffpbd.runtime.records.messages import Header, JointState
 
 TRUTH = {"friction.coulomb.elbow": 0.2, "torque_offset.shoulder": 0.7}
-
-
-def run(*words: object) -> tuple[int, str]:
-    result = CliRunner().invoke(cli, [str(word) for word in words])
-    return result.exit_code, result.output
 
 
 @pytest.fixture

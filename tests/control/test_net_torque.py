@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.robots import generated, loaded
+from support.robots import generated
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError, SolverError
@@ -21,11 +21,6 @@ from diffpbd.runtime.control.net_torque import VELOCITY, NetTorqueMap, ReachNetT
 from diffpbd.runtime.control.net_torque_c import c_name, c_sources
 
 POSE = [0.3, -0.7]
-
-
-@pytest.fixture(scope="module")
-def pendulum() -> Robot:
-    return loaded("double_pendulum")
 
 
 def uneven(rows: int = 5, columns: int = 4) -> NetTorqueMap:

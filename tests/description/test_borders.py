@@ -9,27 +9,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from description.builders import BODY, joint, link, robot
 from description.reference import inverse_dynamics
+from support.command import run
 from support.described import Described
 
 import diffpbd.codegen.generate
 from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.description.validate import check
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.cli import cli
 from diffpbd.runtime.commands.info import describe
 from diffpbd.runtime.folder.manifest import LeftOut, read_manifest
 
 
 def case(shared: Path, name: str) -> Path:
     return next((shared / "cases").glob(f"{name}-*"))
-
-
-def run(*words: object) -> tuple[int, str]:
-    result = CliRunner().invoke(cli, [str(word) for word in words])
-    return result.exit_code, result.output
 
 
 def doubts(source: Path | bytes, **options: Any) -> dict[str, str]:

@@ -44,6 +44,7 @@ def block(language: str) -> str:
     return str(text)
 
 
+@pytest.mark.thorough("folder")
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="no CMake")
 @pytest.mark.parametrize("how", ["folder", "find_package"])
 def test_the_page_s_project_builds_and_steps(arm: Robot, tmp_path: Path, how: str) -> None:
@@ -77,6 +78,7 @@ def test_the_page_s_project_builds_and_steps(arm: Robot, tmp_path: Path, how: st
     np.testing.assert_allclose([float(word) for word in done.stdout.split()], expected, rtol=1e-12)
 
 
+@pytest.mark.thorough("fixed")
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 def test_the_folder_s_example_prints_the_step_of_a_moving_robot(arm: Robot, tmp_path: Path, base: str) -> None:
     robot = arm if base == "fixed" else floating_arm()

@@ -143,6 +143,7 @@ def test_cmake_refuses_fast_math_and_takes_the_remedy(tmp_path: Path) -> None:
 STRICT = "-Wall -Wextra -Wconversion -Werror".split()
 
 
+@pytest.mark.thorough("clang-stops", "gcc-stopped")
 @pytest.mark.parametrize("folder", [stopped_block, stops])
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("level", ["syntax", *(pytest.param(k, marks=pytest.mark.soak) for k in "0123")])

@@ -69,6 +69,7 @@ def alpha_of(r: Robot, friction: float) -> dict[str, float]:
     return {name: friction for name in r.alpha.names if name.startswith("contact.friction")}
 
 
+@pytest.mark.thorough("a leg", "boxes by")
 @pytest.mark.parametrize("name", OTHER_ENDS)
 def test_the_end_is_that_of_the_motion(shared: Path, name: str) -> None:
     """The state and nineteen within rounding of it: a step may find no end (status 14), but no wrong one.

@@ -105,6 +105,7 @@ def test_what_forces_on_contacts_do_on_the_base() -> None:
     np.testing.assert_allclose(found[3:], np.cross(arms, F.T).sum(axis=0), rtol=0, atol=1e-12)
 
 
+@pytest.mark.thorough
 def test_gradients_of_throws_that_come_to_rest() -> None:
     """Back along flight, impacts and rest, where four corners share the weight: as by the Jacobians of steps."""
     robot, steps, rng = thrown(), 100, np.random.default_rng(1)

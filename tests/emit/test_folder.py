@@ -68,6 +68,7 @@ def sources(folder: Path) -> list[Path]:
     return sorted((folder / "src").glob("*.c"))
 
 
+@pytest.mark.thorough("gnu99")
 @pytest.mark.parametrize("dialect", ["gnu99", "gnu11"])
 def test_names_do_not_clash_with_a_compilers_own(dialect: str) -> None:
     """Where extensions are on, as they are by default, <math.h> declares more than C99 has."""
@@ -98,6 +99,7 @@ def test_no_warnings_when_optimised(named: tuple[str, ...], tmp_path: Path) -> N
     cc(*STRICT, "-O2", f"-I{folder}", "-c", str(folder / "main.c"), "-o", str(tmp_path / "main.o"))
 
 
+@pytest.mark.thorough("prismatic_skew")
 @pytest.mark.parametrize("name", FULL)
 def test_no_warnings(name: str) -> None:
     folder = generated(name)

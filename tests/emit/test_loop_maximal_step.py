@@ -28,6 +28,7 @@ def apart(robot: Any, XI: Any, P: Any, PD: Any) -> float:
     return float(max(np.abs(back.p - P).max(), np.abs(back.pd - PD).max()))
 
 
+@pytest.mark.thorough("five_bar", "bennett")
 @pytest.mark.parametrize("name", [*QUICK, *LONG])
 def test_it_is_the_step_in_joint_space(name: str) -> None:
     c, steps = case(name), round(100 * LONGEST.get(name, 1.0))

@@ -37,6 +37,7 @@ def turned(name: str, angle: float, rate: float) -> tuple[Any, Any]:
     return sign * angle, sign * rate
 
 
+@pytest.mark.thorough("rockers")
 @pytest.mark.parametrize("name", MADE)
 def test_all_along_the_motion(name: str) -> None:
     """Accelerations, their Jacobian along the motion and a step, where one row or another says nothing."""

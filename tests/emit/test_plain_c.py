@@ -80,6 +80,7 @@ def test_lines_that_are_run(robot: str, numbers: Path, tmp_path: Path) -> None:
     assert not low, low
 
 
+@pytest.mark.thorough("pendulum")
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_clang(robot: str, numbers: Path, tmp_path: Path) -> None:
     """As C99 with every warning, and what clang-tidy says."""

@@ -30,7 +30,7 @@ def written(shared: Path, folder: Path, digits: int) -> None:
 SOME = [pytest.param(k, marks=() if k in (9, 6, 5) else pytest.mark.soak) for k in (12, 9, 7, 6, 5, 4)]
 
 
-@pytest.mark.thorough("[7]")
+@pytest.mark.thorough("[7]", "[6]")
 @pytest.mark.parametrize("digits", SOME)
 def test_mobility_is_one_with_any_number_of_digits(shared: Path, tmp_path: Path, digits: int) -> None:
     written(shared, tmp_path, digits)

@@ -21,7 +21,7 @@ ABOVE = {"rods": 2e-5}
 """Share of the steps that may be rejected: one in 10⁵, nearly parallel, gains 1.30 % of its energy where the bar is 1.27 %."""
 
 
-@pytest.mark.thorough("stack")
+@pytest.mark.thorough("stack", "rods", "bouncing", "turning")
 @pytest.mark.parametrize(
     "kind", [kind if kind in QUICK else pytest.param(kind, marks=pytest.mark.soak) for kind in STARTS]
 )

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy.linalg import orth, qr
 from support import ur10e
+from support.command import run
 from support.robots import generated, loaded, with_table
 
 from diffpbd.runtime import InputError, Robot
-from diffpbd.runtime.cli import cli
 from diffpbd.runtime.excite import excitation
 from diffpbd.runtime.excite.envelope import Envelope
 from diffpbd.runtime.excite.excitation import base_columns, excite
@@ -42,11 +41,6 @@ def conditions(text: str) -> tuple[float, float]:
     found = re.search(r"base parameters\): ([\d.e+]+); of a random motion within the same limits: ([\d.e+]+)\. ", text)
     assert found, text
     return float(found[2]), float(found[1])
-
-
-def run(*words: object) -> tuple[int, str]:
-    result = CliRunner().invoke(cli, [str(word) for word in words])
-    return result.exit_code, result.output
 
 
 def test_fourier_motions_start_and_end_at_rest_and_have_the_derivatives_they_say() -> None:

@@ -158,6 +158,7 @@ def test_a_description_without_shapes_is_refused(tmp_path: Path) -> None:
         functions(made)
 
 
+@pytest.mark.thorough("[4]")
 @pytest.mark.parametrize("most", [1, 4])
 def test_fitted_capsules_are_never_further_than_the_meshes(
     monkeypatch: pytest.MonkeyPatch, count: Callable[[int, int], int], most: int

@@ -8,19 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from support.command import run
 from support.robots import generated
-
-from diffpbd.runtime.cli import cli
 
 SYMBOLIC = ("mass", "com", "inertia")
 GRAVITY = 9.81  # m/s^2
 MASS = 1.5  # kg, of P46's bob
-
-
-def run(*words: object) -> tuple[int, str]:
-    result = CliRunner().invoke(cli, [str(word) for word in words])
-    return result.exit_code, result.output
 
 
 def case(shared: Path, name: str) -> Path:

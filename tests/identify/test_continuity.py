@@ -9,7 +9,6 @@ import casadi
 import numpy as np
 import pytest
 from support.followed import PENDULUM_TRUTH, followed
-from support.robots import loaded
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import SolverError
@@ -24,11 +23,6 @@ from diffpbd.runtime.logs.processing import Processing, process
 EXACT = Processing(cutoff=None)
 NAMES = tuple(PENDULUM_TRUTH)
 TIED = Settings(form="shooting", continuity=True)
-
-
-@pytest.fixture(scope="module")
-def pendulum() -> Robot:
-    return loaded("double_pendulum")
 
 
 def recorded(robot: Robot, steps: int, noise: int | None = None, seed: int = 1) -> list[Motion]:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support.motions import motion
 from support.robots import generated, loaded
+from support.spoiled.arm import URDF
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.identify import Identification, Wanted, identify, read_recordings
@@ -151,3 +152,42 @@ def test_what_helps_in_a_few_folds_alone_is_not_named() -> None:
     squares[:2, :, 0, -1] = squares[:2, :, -1, 0] = 0.0
     assert won(own, causes, [0], lambda _c, _f: True) is not None
     assert won(Grams(squares, own.counts, own.fitted, own.floor), causes, [0], lambda _c, _f: True) is None
+
+
+def test_the_filter_s_ends_are_no_disturbance(arm: Robot) -> None:
+    # of 7 s at 1 kHz that end in full motion, half a period of the cut-off is more than the filter extends by default
+    log = motion(arm, FRICTION, seed=1, seconds=7.0, rate=1000.0)
+    found = identify(arm, process("run", log, Processing()), ["friction"])
+    assert not hints(found), found.notes
+    assert all(values(found)[name] == pytest.approx(value, abs=0.01) for name, value in FRICTION.items())
+
+
+@pytest.fixture(scope="module")
+def light(tmp_path_factory: pytest.TempPathFactory) -> Robot:
+    """The arm of the spoiled recordings with a sixth of its masses."""
+    urdf = tmp_path_factory.mktemp("light") / "light.urdf"
+    urdf.write_text(re.sub(r'(value|i..)="([\d.]+)"', lambda m: f'{m[1]}="{float(m[2]) / 6.0:g}"', URDF))
+    return load(generated(str(urdf), functions=(*FUNCTIONS, "joint_step")))
+
+
+@pytest.mark.parametrize(("h", "rotor"), [(0.01, 0.0), (0.002, 0.004)])
+def test_a_simulation_s_step_is_no_scale_and_a_rotor_stays_one(light: Robot, h: float, rotor: float) -> None:
+    truth = {f"friction.viscous.{j}": v for j, v in zip(light.joints, (0.6, 0.8, 0.05), strict=True)}
+    alpha = light.alpha.vector({**truth, "rotor_inertia.waist": rotor})
+    time, omega = h * np.arange(round(12.0 / h)), 2.0 * np.pi * np.array([[0.2, 0.25, 0.3], [0.4, 0.5, 0.6]])
+    size, angle = np.array([[1.0, 0.6, 0.8], [0.6, 0.5, 0.5]]), time[:, None, None] * omega + np.arange(6).reshape(2, 3)
+    q, dq = (size * np.sin(angle)).sum(axis=1), (size * omega * np.cos(angle)).sum(axis=1)
+    torque = light.inverse_dynamics(q, dq, -(size * omega**2 * np.sin(angle)).sum(axis=1), alpha)
+    (p, pd), rows = (q[0], dq[0]), []
+    for u, at, rate in zip(torque, q, dq, strict=True):
+        rows.append((p, pd, u + 5.0 * (at - p) + 0.2 * (rate - pd)))
+        p, pd = light.joint_step(*rows[-1], h, alpha)
+    q, dq, torque = (np.array(column) for column in zip(*rows, strict=True))
+    run = process("run", Log(time, light.joints, q, dq, None, torque), Processing(trim=0.5))
+    said = hints(identify(light, run, ["friction", "sensor.delay"]))
+    causes = ["it had a rotor of 0.004"] if rotor else []
+    causes += ["it were simulated from sample to sample by joint_step"]
+    assert (
+        sorted(own.split(" reads as if ")[1][: len(cause)] for own, cause in zip(sorted(said), causes, strict=True))
+        == causes
+    )

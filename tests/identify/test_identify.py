@@ -26,11 +26,6 @@ TRUTH = {
 }
 
 
-@pytest.fixture(scope="module")
-def pendulum() -> Robot:
-    return loaded("double_pendulum")
-
-
 def test_friction_and_spring_to_the_truth(pendulum: Robot) -> None:
     runs = [s for seed in (1, 2) for s in samples(pendulum, TRUTH, seed=seed)]
     result = identify(pendulum, runs[:1], ["friction", "spring.shoulder"], validate=runs[1:])

@@ -24,11 +24,6 @@ STEP = 1e-6
 NOISE, MEMORY = 0.1, 0.3  # N·m, and seconds that it lasts
 
 
-@pytest.fixture(scope="module")
-def pendulum() -> Robot:
-    return loaded("double_pendulum")
-
-
 def coloured(rng: np.random.Generator, shape: tuple[int, int], rate: float) -> np.ndarray:
     """An AR(1) process of unit variance."""
     from scipy.signal import lfilter

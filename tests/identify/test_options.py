@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
 from support.motions import EXACT, motion, samples
-from support.robots import loaded
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import SolverError
@@ -24,11 +23,6 @@ SMOOTH = {"friction.viscous.shoulder": 0.3, "friction.viscous.elbow": 0.1, "torq
 """Without Coulomb's step, which a spline between samples does not reproduce."""
 FIT = ["friction.viscous", "torque_offset"]
 FRICTION = {"friction.viscous.shoulder": 0.3, "friction.coulomb.shoulder": 0.4, "torque_offset.elbow": -0.6}
-
-
-@pytest.fixture(scope="module")
-def pendulum() -> Robot:
-    return loaded("double_pendulum")
 
 
 def read(log: Log, gain: Mapping[str, float], delay: float) -> Log:

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from support.command import run
 from support.motions import motion, samples
 from support.robots import generated, loaded
 
 from diffpbd.runtime.api.words import in_python
 from diffpbd.runtime.base.errors import SolverError, arg
-from diffpbd.runtime.cli import cli
 from diffpbd.runtime.identify import Settings, identify, starts
 from diffpbd.runtime.identify.starts import End, compare
 from diffpbd.runtime.identify.workers import workers as all_workers
@@ -25,11 +24,6 @@ from diffpbd.runtime.logs.csv import write_log
 
 TRUTH = {"friction.coulomb.elbow": 0.2, "torque_offset.shoulder": 0.7, "gravity.x": 0.3}
 FIT = "friction,gravity.x"
-
-
-def run(*words: object) -> tuple[int, str]:
-    result = CliRunner().invoke(cli, [str(word) for word in words])
-    return result.exit_code, result.output
 
 
 @pytest.fixture(scope="module")

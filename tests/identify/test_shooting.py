@@ -30,11 +30,6 @@ TRUE = 1e-6  # relative
 
 
 @pytest.fixture(scope="module")
-def pendulum() -> Robot:
-    return loaded("double_pendulum")
-
-
-@pytest.fixture(scope="module")
 def log(pendulum: Robot) -> Log:
     return followed(pendulum, PENDULUM_TRUTH, 100)
 

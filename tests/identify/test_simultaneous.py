@@ -26,11 +26,6 @@ MOST_ITERATIONS = 30
 
 
 @pytest.fixture(scope="module")
-def pendulum() -> Robot:
-    return loaded("double_pendulum")
-
-
-@pytest.fixture(scope="module")
 def samples(pendulum: Robot) -> list[Samples]:
     return process("run", followed(pendulum, PENDULUM_TRUTH, 8), EXACT)
 

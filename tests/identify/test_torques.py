@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from support.followed import PENDULUM, PENDULUM_TRUTH, followed
-from support.robots import generated, loaded
+from support.robots import generated
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base import ipopt
@@ -28,11 +28,6 @@ ELBOW = ["friction.viscous.elbow", "friction.coulomb.elbow", "torque_offset.elbo
 KNOWN = {name: value for name, value in TRUTH.items() if name not in ELBOW}
 STEPS = 60
 FREE = np.inf
-
-
-@pytest.fixture(scope="module")
-def pendulum() -> Robot:
-    return loaded("double_pendulum")
 
 
 @pytest.fixture(scope="module")

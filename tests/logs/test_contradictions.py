@@ -7,16 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from support.command import run
 from support.robots import generated
 
-from diffpbd.runtime.cli import cli
 from diffpbd.runtime.logs.csv import read_log
-
-
-def run(*words: object) -> tuple[int, str]:
-    result = CliRunner().invoke(cli, [str(word) for word in words])
-    return result.exit_code, result.output
 
 
 def case(shared: Path, name: str) -> Path:

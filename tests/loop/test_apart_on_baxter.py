@@ -42,7 +42,9 @@ URDF = Path(__file__).parents[2] / "diffpbd" / "codegen" / "robots" / "baxter_ba
 
 @pytest.fixture(scope="module")
 def robot(tmp_path_factory: pytest.TempPathFactory) -> Robot:
-    return load(generated(str(guarded.recipe(tmp_path_factory.mktemp("guarded"))), functions=("mpc",), quick=False))
+    return load(
+        generated(str(guarded.recipe(tmp_path_factory.mktemp("guarded"))), functions=("mpc", "ik"), quick=False)
+    )
 
 
 def way_in(robot: Robot, depth: float) -> tuple[np.ndarray, np.ndarray]:

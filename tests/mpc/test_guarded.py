@@ -23,7 +23,7 @@ def test_goals_near_collision(
     tmp_path_factory: pytest.TempPathFactory, count: Callable[[int, int], int], hard: bool
 ) -> None:
     folder = tmp_path_factory.getbasetemp()
-    robot = load(generated(str(guarded.recipe(folder)), functions=("mpc",), quick=False))
+    robot = load(generated(str(guarded.recipe(folder)), functions=("mpc", "ik"), quick=False))
     clearance = robot.manifest.clearance
     assert clearance is not None and len(clearance.rows) == 20
     judge, plant = guarded.Judge(clearance.shapes, clearance.rows), guarded.Plant()

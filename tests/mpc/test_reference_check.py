@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from support.command import run
 from support.robots import generated, loaded
 
 from diffpbd.runtime import InputError, Robot, load
-from diffpbd.runtime.cli import cli
 from diffpbd.runtime.logs.csv import Log, read_log, write_log
 from diffpbd.runtime.logs.recording import Reading
 from diffpbd.runtime.mpc.reference import LogReference, way_of
@@ -33,11 +32,6 @@ def folder(shared: Path) -> Path:
 @pytest.fixture(scope="module")
 def arm2(folder: Path) -> Robot:
     return load(folder)
-
-
-def run(*words: object) -> tuple[int, str]:
-    result = CliRunner().invoke(cli, [str(word) for word in words])
-    return result.exit_code, result.output
 
 
 def elbow(tmp_path: Path, q: np.ndarray, dq: np.ndarray | None = None, step: float = 0.01) -> Path:

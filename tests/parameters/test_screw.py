@@ -18,6 +18,7 @@ from diffpbd.codegen.description.urdf import read_urdf
 from diffpbd.codegen.description.validate import check
 from diffpbd.codegen.generate import generate
 from diffpbd.runtime import Robot, load
+from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.model.shapes import read_shapes
 
 PITCH = 0.3
@@ -191,6 +192,36 @@ def test_a_report_names_what_the_file_does() -> None:
     assert told[0] == [("singular", ("nut",), ("screw",))]
     assert told[1] == [("held", (), ("first",)), ("held", (), ("screw",))]
     assert told[2] == [("unused-branch", ("nut", "hand"), ("screw",))]
+
+
+def test_its_slide_has_no_numbers(jack: tuple[Path, Robot]) -> None:
+    (told,), names = jack[1].manifest.robot.joints, jack[1].alpha.names
+    assert (told.type, told.child, told.unit) == ("screw", "nut", "rad")
+    assert "friction.viscous.screw" in names and "rotor_inertia.screw" in names and not [n for n in names if ":" in n]
+
+
+@pytest.mark.parametrize("option", ["wrench", "passive"])
+def test_its_slide_has_no_name_in_a_recipe(jack: tuple[Path, Robot], option: str) -> None:
+    with pytest.raises(InputError, match=f'"{PART}"'):
+        generate(jack[0], out=jack[0].parent / option, functions="gravity", **{option: [PART]})
+
+
+def test_several_turns_are_no_degrees() -> None:
+    wide = LIMIT.replace("1", "30")
+    hinge = joint("hinge", "nut", "hand", more=wide)
+    parts = with_prefix(*map(link, ("base", "nut", "hand")), screw("base", "nut", thread().replace(LIMIT, wide)), hinge)
+    assert [doubt.joints for doubt in check(parts).doubts if doubt.code == "degrees"] == [("hinge",)]
+    assert check(parts).joints == ("screw", "hinge")
+
+
+def test_what_drake_says_besides_is_named() -> None:
+    more = thread().replace("effort=", 'drake:acceleration="3" effort=') + '<drake:damping value="1"/>'
+    more += '<safety_controller k_velocity="1"/>'
+    said = {doubt.message for doubt in check(with_prefix(link("base"), link("nut"), screw("base", "nut", more))).doubts}
+    assert {m.split(" was ")[0] for m in said if "was ignored" in m} == {
+        'unknown attribute "drake:acceleration" of <limit>', "unknown <drake:damping> in <joint>"
+    }  # fmt: skip
+    assert any("<safety_controller> k_velocity" in m for m in said)
 
 
 def test_it_closes_no_loop() -> None:

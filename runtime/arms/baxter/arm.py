@@ -162,11 +162,11 @@ class BaxterArm(Heard):
         return self._robot_node or ("" if self._state is None else self._state.source)
 
     def _hears(self, topic: Publisher) -> bool:
-        """Whether the robot itself listens: a recorder or a plot that does is no robot."""
+        """Whether the robot itself subscribes, not just a recorder or a plot."""
         return self._hearer in topic.subscribers
 
     def _deaf(self, topic: Publisher) -> str:
-        """That the robot does not listen, and who does."""
+        """A sentence on the robot not subscribing, and who does."""
         others = ", ".join(sorted(topic.subscribers))
         return f"the robot ({self._hearer}) does not listen to {topic.topic}" + (
             f", only {others} does" if others else ""
@@ -177,7 +177,7 @@ class BaxterArm(Heard):
         return () if self._watch is None else self._watch.others
 
     def trouble(self) -> str:
-        """What speaks against moving; empty if nothing does."""
+        """Any fault, present or past, or empty."""
         count = len(self.assembly.present)
         if count > 1:
             return f"/robot/state has {count} publishers: more than one robot or simulator is on this graph"

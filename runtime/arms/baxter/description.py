@@ -1,7 +1,7 @@
 """/robot_description of the robot at hand against the model that was generated: every difference, by name.
 
-Arm mounts are calibrated one by one and grippers are changed, so the model may be of another arm. The
-comparison is by what matters: limits, where the tip is, and how much torque gravity and accelerations ask for.
+Arm mounts are calibrated one by one and grippers are changed, so the model may be of another arm. Compared
+are limits, the tip's position, and torques for gravity and accelerations.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -14,6 +15,7 @@ from diffpbd.runtime.arms.attached import Attached, Kind, by_joint, simulator
 from diffpbd.runtime.arms.baxter.arm import BaxterArm, command_topic
 from diffpbd.runtime.arms.baxter.description import compare_description, tighter_limits
 from diffpbd.runtime.base.errors import GraphError, InputError, RefusedError
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.folder.locate import find_description
 from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.ownership import sole_program
@@ -31,6 +33,14 @@ DAMPING = {"s0": 3.0, "s1": 3.0, "e0": 1.5, "e1": 1.5, "w0": 0.2, "w1": 0.2, "w2
 """N·m·s/rad."""
 SHIPPED = {"left": "baxter", "right": "baxter_right"}
 """Descriptions of the arms, by the first word of their joints."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Own:
+    side: str = option("Baxter: which arm.", "left", choices=tuple(SHIPPED))
+    master: str | None = option("The robot's ROS master (default: ROS_MASTER_URI).", None, metavar="URI")
+    without_spring: bool = option("With --gravity model: the arm needs no S1 spring term.", False)
+    clean_dead: bool = option("Baxter: withdraw publishers of its commands that do not answer.", False)
 
 
 def _meant(robot: Robot, words: Mapping[str, Any]) -> bool:
@@ -121,6 +131,6 @@ def _simulated(robot: Robot) -> Iterator[str]:
 
 
 KIND = Kind(
-    "a Baxter", ("side", "master", "without_spring", "clean_dead"), _meant, _attach,
+    "a Baxter", _Own, _meant, _attach,
     lambda robot, alpha: (by_joint(robot.joints, STIFFNESS), by_joint(robot.joints, DAMPING)),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The driver's model of the arm against the generated one: where the tip is, and what gravity and accelerations ask for."""
+"""Compares the driver's model of the arm with the generated one: tip, gravity, inertia."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -20,6 +20,7 @@ from diffpbd.runtime.arms.franka.load import Body, difference, mounted, payload_
 from diffpbd.runtime.arms.franka.model import compare_model, flange_to_tip
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import RefusedError
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.ownership import sole_program
 from diffpbd.runtime.loop.recorder import Recorder
@@ -42,6 +43,12 @@ DAMPING = {"joint1": 20.0, "joint2": 20.0, "joint3": 20.0, "joint4": 20.0, "join
 
 SIMULATED_TIMEOUT = 0.2
 """s of the driver's patience with a simulated robot, which hurts nobody when this machine is busy."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Own:
+    host: str | None = option("A Franka arm's address (default: FR3_HOST).", None, metavar="ADDRESS")
+    set_load: bool = option("Franka: tell the robot the payload of --params.", False)
 
 
 def is_fr3(joints: tuple[str, ...]) -> bool:
@@ -121,6 +128,6 @@ def _loaded(driver: Any, robot: Robot, alpha: FloatArray, options: Mapping[str, 
 
 
 KIND = Kind(
-    "a Franka Research 3", ("host", "set_load"), lambda robot, words: is_fr3(robot.joints), _attach,
+    "a Franka Research 3", _Own, lambda robot, words: is_fr3(robot.joints), _attach,
     lambda robot, alpha: (by_joint(robot.joints, STIFFNESS), by_joint(robot.joints, DAMPING)), expect=_expect, rate=1000.0,
 )  # fmt: skip

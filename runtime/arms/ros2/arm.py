@@ -1,7 +1,8 @@
 """An arm with an effort interface over ROS 2, as the loop's `Arm`: joint states by name in, torques in its order out.
 
-The controllers of ros2_control obey the last torque until another one comes: they know no timeout. So a pose is held by a servo
-of ours, and an arm that is let go is braked by what was believed of it, and gets what then holds it, which stays.
+The controllers of ros2_control keep the last torque until a new one comes, without a timeout. So a pose is held by our
+own servo, and an arm that is released is first braked by its last plausible motion and then gets the holding torque,
+which stays.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from diffpbd.runtime.records.messages import JointState, Receipt
 __all__ = ["Ros2Arm", "in_order"]
 
 SHORTEST = 0.05
-"""s; a timeout below it means that the arm is let go at once."""
+"""s; a timeout below it releases the arm at once."""
 LETTING_GO = 50
-"""Messages at most in which the arm is braked and the torque fades to what holds it; a tenth of the effort limit each."""
+"""Most messages for braking and fading to the holding torque; a tenth of the effort limit each."""
 
 Listener = Callable[[JointState, Receipt], None]
 
@@ -78,7 +79,7 @@ class Ros2Arm(Heard):
         self._sent: FloatArray | None = None
         self._sent_at = float("-inf")
         self._past: Past | None = None
-        """The states that could be believed when something was sent, since the arm was let go for the last time."""
+        """Plausible states at the times of commands, since the last release."""
 
     # What comes in, in the reading thread
 
@@ -115,7 +116,7 @@ class Ros2Arm(Heard):
         return "" if self._heard() else self._deaf()
 
     def _heard(self) -> bool:
-        """Whether the robot itself listens: a recorder or a plot that does is no robot."""
+        """Whether the robot itself subscribes, not just a recorder or a plot."""
         return self._link.hears("" if self._any_listener or self._state is None else self._state.source)
 
     def _deaf(self) -> str:
@@ -134,7 +135,7 @@ class Ros2Arm(Heard):
         return self._link.commanders()
 
     def trouble(self) -> str:
-        """What speaks against moving."""
+        """Any fault, present or past, or empty."""
         return self._noted or self.unable()
 
     def unable(self) -> str:
@@ -145,7 +146,7 @@ class Ros2Arm(Heard):
         """Enabling is the robot's own."""
 
     def set_timeout(self, seconds: float | None = None) -> None:
-        """These controllers have no timeout; a short one lets the arm go at once."""
+        """These controllers have no timeout; a short one releases the arm at once."""
         if seconds is not None and seconds < SHORTEST:
             self._let_go()
 
@@ -184,7 +185,7 @@ class Ros2Arm(Heard):
         return self._holds if self.clock.now() - self._sent_at > 0.9 * HOLD_PERIOD else self._torques
 
     def _believe(self, state: LimbState) -> bool:
-        """Whether what is sent now may follow from a state, which then is the last pose that could be believed."""
+        """Whether a command may follow from a state, which then is the last plausible pose."""
         guard = self._torques
         good = guard.judge(state.stamp, state.q, state.dq).good
         if good:
@@ -202,7 +203,8 @@ class Ros2Arm(Heard):
         self._link.send(tuple(self.joints[k] for k in self._order), self._sent[self._order])
 
     def _let_go(self) -> None:
-        """Brake what was believed to move, and leave what holds the arm: it is obeyed until somebody else commands."""
+        """Release: brake the last plausible motion, then leave the holding torque, which stays until another program
+        commands."""
         if self._sent is None or self._past is None:
             return
         q, dq = self._past.motion(self.clock.now(), self._inertial, self._holding)

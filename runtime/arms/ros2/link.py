@@ -1,4 +1,4 @@
-"""The two topics of an effort interface, and who is at their other ends, looked at by a thread of its own."""
+"""The two topics of an effort interface, and a thread that watches their peers."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from diffpbd.runtime.records.messages import JointState
 
 __all__ = ["Link", "Listener", "Ros2Link"]
 
-WATCH_PERIOD = 0.1  # s between two looks at who is there
+WATCH_PERIOD = 0.1  # s between two checks of the peers
 
 Listener = Callable[[JointState, float, str], None]
 """Takes a state, the monotonic time [s] at which it came, and the participant that sent it."""
 
 
 class Link(Protocol):
-    """What the arm asks of its link."""
+    """Interface of an arm's link."""
 
     states: str
     """The topic of the states."""
@@ -33,7 +33,7 @@ class Link(Protocol):
         """Commands that did not leave."""
 
     def open(self, listener: Listener) -> None:
-        """Begin to read states, and to look who is there."""
+        """Begin to read states and to watch the peers."""
 
     def send(self, joints: tuple[str, ...], values: FloatArray) -> None:
         """Command torques [N·m], in this order of joints."""
@@ -45,7 +45,7 @@ class Link(Protocol):
         """Others that write the commands, in words."""
 
     def seen(self) -> str:
-        """What is the matter with the states' topic, in words, or empty."""
+        """A fault of the states' topic in words, or empty."""
 
     def who(self, participant: str) -> str:
         """A participant in words."""
@@ -75,7 +75,7 @@ class Ros2Link:
         return self._writer.dropped
 
     def open(self, listener: Listener) -> None:
-        """Begin to read states, and to look who is there."""
+        """Begin to read states and to watch the peers."""
         self._listener = listener
         self._node.start()
         self._thread.start()
@@ -114,7 +114,7 @@ class Ros2Link:
         return self._node.who(participant)
 
     def seen(self) -> str:
-        """What is the matter with the states' topic, in words, or empty."""
+        """A fault of the states' topic in words, or empty."""
         types = self._node.types(self.states)
         own = DdsJointState.__idl_typename__.replace(".", "::")
         if not types:

@@ -1,8 +1,7 @@
-"""An arm that is let go while it moves, by what was believed of it before: nobody else will brake it.
+"""Braking of an arm that is released while it moves, from earlier plausible states, without feedback.
 
-Whatever made the states unusable may have begun a while ago. So the motion is one of SURE ago, and its speeds are those that
-the positions of then tell, too. From there on the model says what the torques that were sent made of it, and how the torques
-slow it. Nothing is fed back.
+The fault that made states unusable may have begun earlier. So the motion is that of SURE ago, with speeds confirmed by
+positions. From there the model predicts the effect of the torques sent since, and of the braking torques.
 """
 
 from __future__ import annotations
@@ -24,20 +23,20 @@ Holding = Callable[[FloatArray], FloatArray]
 SURE = 0.15
 """s; a fault is found within 0.1 s, a frozen sensor within 0.2 s of its beginning."""
 STRIDE = 0.01
-"""s between the steps by which the model goes on from then to now."""
+"""s; step of the prediction from then to now."""
 WINDOW = 0.05
-"""s over which positions must tell the speeds."""
+"""s; window over which positions must confirm the speeds."""
 SHARE = 0.8
-"""Of a speed that is braked: friction does the rest, and what is braked too much goes backwards."""
+"""Share of a speed that is braked: friction does the rest, and too much would reverse the motion."""
 BRAKING = 20.0
-"""1/s; at which a speed is taken off."""
+"""1/s; rate of braking."""
 REST = 0.02  # rad/s
 KEPT = 400
 """States; 0.4 s at 1 kHz."""
 
 
 class Past:
-    """The states that could be believed and the torques that were sent, newest last."""
+    """Plausible states and sent torques, newest last."""
 
     def __init__(self) -> None:
         self._states: deque[tuple[float, FloatArray, FloatArray]] = deque(maxlen=KEPT)
@@ -53,7 +52,7 @@ class Past:
         self._told.append((time, torque))
 
     def motion(self, now: float, inertial: Inertial, holding: Holding) -> tuple[FloatArray, FloatArray]:
-        """Where the arm is likely to be [rad], and the speeds [rad/s] that may be braked; there must be a state."""
+        """Predicted pose [rad], and speeds [rad/s] that may be braked; needs a state."""
         states = list(self._states)
         sure = [state for state in states if state[0] <= now - SURE] or states[:1]
         end, q, dq = sure[-1]
@@ -64,7 +63,7 @@ class Past:
         way, middle = (q - first) / (end - begin), 0.5 * (begin + end)
         mean = np.mean([state[2] for state in sure if state[0] >= begin], axis=0)
         agreed = np.where(way * mean > 0.0, np.sign(way) * np.minimum(np.abs(way), np.abs(mean)), 0.0)
-        # What opposed the torques then, friction and a load, is taken to go on.
+        # Friction and load of that time are assumed to continue.
         q, lost = 0.5 * (first + q), self._mean(begin, end)
         lost = lost - holding(q) - inertial(q, agreed, (dq - slow) / (end - begin))
         lost = np.where(lost * agreed > 0.0, lost, 0.0)
@@ -78,7 +77,7 @@ class Past:
         return q, SHARE * dq
 
     def _mean(self, begin: float, end: float) -> FloatArray:
-        """The mean torque [N·m] that was obeyed between two times [s]."""
+        """The mean torque [N·m] in effect between two times [s]."""
         times = np.array([time for time, _ in self._told])
         torques = np.array([torque for _, torque in self._told])
         until = np.clip(np.append(times[1:], np.inf), begin, end)

@@ -1,7 +1,7 @@
 """The bytes of a sensor_msgs/JointState, read at once: the middleware's own reader, which knows every type, takes 0.2 ms.
 
-CDR (little endian, version 1), as ROS 2 sends it; for everything else, and for what looks broken, the answer is None and the
-middleware's reader has the word.
+CDR (little endian, version 1), as ROS 2 sends it; for everything else, and for broken data, the result is None and the
+middleware's reader is used.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ import numpy as np
 from diffpbd.runtime.arms.attached import Attached, Kind, simulator
 from diffpbd.runtime.base.arrays import FloatArray, within
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.options import option
 from diffpbd.runtime.folder.locate import find_description
 from diffpbd.runtime.loop.arm import Arm
 from diffpbd.runtime.loop.configuration import Configuration, gravity_model, inertial_model
@@ -20,10 +22,8 @@ from diffpbd.runtime.loop.ownership import sole_program
 from diffpbd.runtime.loop.recorder import Recorder
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["COMMANDS", "DOMAIN_LINE", "KIND", "STATES", "options"]
+__all__ = ["DOMAIN_LINE", "KIND", "Topics"]
 
-STATES, COMMANDS = "/joint_states", "/effort_controller/commands"
-"""Topics by default: those of a joint_state_broadcaster, and of a controller that is called effort_controller."""
 DOMAIN_LINE = "ROS_DOMAIN_ID="
 """How the first line of `diffpbd sim` begins."""
 STIFFEST = 0.6
@@ -35,20 +35,27 @@ DOMAINS = range(60, 102)
 """Domains for a simulated arm of our own, off those that robots are usually in."""
 
 
-def options(function: Any) -> Any:
-    """The options of such an arm."""
-    several: tuple[Callable[[Any], Any], ...] = (
-        click.option("--ros2", is_flag=True, help="Any arm with an effort interface, over ROS 2 (docs/ros2.md)."),
-        click.option("--states", default=STATES, metavar="TOPIC", help="ROS 2: sensor_msgs/JointState of the arm."),
-        click.option("--commands", default=COMMANDS, metavar="TOPIC", help="ROS 2: std_msgs/Float64MultiArray, torques."),
-        click.option(
-            "--command-joints", metavar="NAMES",
-            help="ROS 2: the controller's parameter joints, by commas (default: the robot's order).",
-        ),
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(","))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Topics:
+    """An effort interface: by default a joint_state_broadcaster, and a controller that is called effort_controller."""
+
+    states: str = option("ROS 2: sensor_msgs/JointState of the arm.", "/joint_states", metavar="TOPIC")
+    commands: str = option(
+        "ROS 2: std_msgs/Float64MultiArray, torques.", "/effort_controller/commands", metavar="TOPIC"
+    )
+    command_joints: tuple[str, ...] | None = option(
+        "ROS 2: the controller's parameter joints, by commas (default: the robot's order).", None, metavar="NAMES",
+        parse=_names,
     )  # fmt: skip
-    for option in reversed(several):
-        function = option(function)
-    return function
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Own(Topics):
+    ros2: bool = option("Any arm with an effort interface, over ROS 2 (docs/ros2.md).", False)
 
 
 def _expect(words: dict[str, Any]) -> None:
@@ -73,8 +80,7 @@ def _attach(robot: Robot, configuration: Configuration, words: Mapping[str, Any]
     from diffpbd.runtime.arms.ros2.node import Node, domain_of
 
     states, commands = words["states"], words["commands"]
-    text = words["command_joints"]
-    order = None if text is None else tuple(name.strip() for name in text.split(","))
+    order = words["command_joints"]
     in_order(robot.joints, order)
     models = words["gravity"] == "model"
     with contextlib.ExitStack() as stack:
@@ -122,7 +128,7 @@ def _simulated(name: str, words: Mapping[str, Any]) -> Iterator[int]:
     call = (
         "sim", "--no-live", name, "--local", "--domain", str(random.choice(DOMAINS)), "--gravity", words["gravity"],
         "--states", words["states"], "--commands", words["commands"],
-        *(("--command-joints", words["command_joints"]) if words["command_joints"] else ()),
+        *(("--command-joints", ",".join(words["command_joints"])) if words["command_joints"] else ()),
     )  # fmt: skip
     with simulator(call, DOMAIN_LINE) as domain:
         yield int(domain)
@@ -139,6 +145,6 @@ def _gains(robot: Robot, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 KIND = Kind(
-    "an arm over ROS 2", ("states", "commands", "command_joints"), lambda robot, words: bool(words["ros2"]), _attach,
-    _gains, expect=_expect, suppresses=False, options=options,
+    "an arm over ROS 2", _Own, lambda robot, words: bool(words["ros2"]), _attach,
+    _gains, expect=_expect, suppresses=False,
 )  # fmt: skip

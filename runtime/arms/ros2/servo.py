@@ -1,4 +1,4 @@
-"""Holding a pose by torque: an effort interface has no position mode, so the arm's side of the loop brings one.
+"""Holding a pose by torque, for an effort interface without a position mode.
 
 The law is that of a joint whose inertia is the model's: M(q) (−ω² (q − pose) − 2 ω q̇) beside what holds the arm, critically
 damped, slow enough for commands a hundredth of a second apart.
@@ -18,7 +18,7 @@ __all__ = ["HOLD_PERIOD", "SAG", "holding_servo"]
 FREQUENCY = 10.0
 """1/s; ω. Gravity that nobody holds lets a bar of a metre sink by 0.15 rad under it, in 0.4 s."""
 SAG = 0.05
-"""rad from the pose at which the arm is not held any more: gravity's owner is another one, or something pulls."""
+"""rad from the pose at which the hold has failed: the gravity owner is wrong, or something pulls."""
 HOLD_PERIOD = 0.01
 """s between the commands of a hold."""
 

@@ -1,4 +1,4 @@
-"""What the robot does with what it is told: enabling, modes, timeouts, gravity compensation, e-stop.
+"""Behaviour of the robot: enabling, modes, timeouts, gravity compensation, e-stop.
 
 It knows nothing of ROS: `command`, `suppress` and the others come in, `joints`, `assembly` and `efforts` go
 out, and `advance` runs the physics up to a time. So a front end may be this project's client or rospy.

@@ -1,7 +1,7 @@
-"""MuJoCo's physics of a description, and what a controller of ros2_control does with what it is told.
+"""A description in MuJoCo, with the behaviour of a ros2_control controller.
 
-Until the first command the arm is held. Then the last torque is obeyed until another comes, or for `timeout` where it is given,
-after which the arm is held again. Messages of another length or with values that are not finite are ignored.
+Until the first command the arm is held. Then the last torque acts until the next one, or for `timeout` if given, after
+which the arm is held again. Messages of another length or with values that are not finite are ignored.
 """
 
 from __future__ import annotations
