@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from diffpbd.runtime.base.errors import InputError, of_arguments
+from diffpbd.runtime.base.names import hint
 from diffpbd.runtime.base.options import Option, options_of
 from diffpbd.runtime.commands.numbers import Real, Whole
 
@@ -75,7 +76,11 @@ def _kind(field: Field[Any], own: Option, unset: bool) -> dict[str, Any]:
             if unset and text in ((), None):
                 return None
             try:
-                return None if text is None else parse(text)
+                made = None if text is None else parse(text)
+                for name in made if own.choices and isinstance(made, (tuple, list)) else ():
+                    if name not in own.choices:
+                        raise ValueError(f"there is no {name!r}. {hint(str(name), own.choices)}")
+                return made
             except (ValueError, InputError) as error:
                 raise click.BadParameter(str(error)) from None
 
