@@ -21,6 +21,7 @@ from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import DiffpbdError
 from diffpbd.runtime.folder.manifest import Argument
 from diffpbd.runtime.functions.rollout import Rollout
+from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.planner import Mpc
 from support.arguments import arguments, effort, row_of
 from support.numeric import random_states
@@ -43,10 +44,19 @@ def compiled_and_run(sources: Iterable[str], options: Iterable[str], folder: Pat
     found: Lines = {}
     for path in folder.glob("*.gcov.json.gz"):
         for file in json.loads(gzip.decompress(path.read_bytes()))["files"]:
-            name = Path(file["file"]).name
-            if (TEMPLATES / name).is_file():
-                join(found, {name: {line["line_number"]: line["count"] > 0 for line in file["lines"]}})
+            source = folder / file["file"]
+            if not (TEMPLATES / source.name).is_file():
+                continue
+            above = _lines_above(source)
+            for line in file["lines"]:  # several of a line that several functions are made from
+                join(found, {source.name: {line["line_number"] - above: line["count"] > 0}})
     return found
+
+
+def _lines_above(source: Path) -> int:
+    """Lines of a generated folder's copy above the text of templates/: the banner."""
+    whole, own = source.read_text(encoding="utf-8"), (TEMPLATES / source.name).read_text(encoding="utf-8")
+    return whole[: whole.index(own)].count("\n")
 
 
 def join(found: Lines, more: Lines) -> None:
@@ -171,6 +181,11 @@ def planned(folder: Path) -> list[tuple[Robot, bytes]]:
         for hard in (False, True):
             patch.setattr(Rollout, "fixed", recorded(arm))
             test_apart.followed(arm, test_apart.planned(arm, clearance=test_apart.LEAST, clearance_hard=hard))
+        weak = test_closed_loops.bounds(arm, 3.0)  # so many are active that the program is left to the interior point
+        apart = MpcOptions(clearance=test_apart.LEAST)
+        mpc = Mpc(arm, 40, h=0.02, weights=test_closed_loops.TIGHT, bounds=weak, options=apart)
+        mpc.problem.apart.place({"spheres": [test_apart.BALL]})
+        mpc.solve(mpc.task(test_apart.START, np.zeros(2), test_apart.GOAL))
         patch.setattr(Rollout, "fixed", recorded(loaded("double_pendulum")))
         pendulum, task = test_planner.pendulum()
         pendulum.solve(task)
