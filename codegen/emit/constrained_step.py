@@ -166,7 +166,9 @@ def _declare(
     unilateral, tree = model.tree.unilateral, model.tree
     if unilateral:  # three iterations of the pose stage and two of the rate stage
         acting = 2 * len(tree.limits) * count("side") + sum(
-            count(*(("contact",) if k.frictional else ("smooth_contact",)), *("spun",) * k.spun, *("rolled",) * k.rolled)
+            count(
+                *(("contact",) if k.frictional else ("smooth_contact",)), *("spun",) * k.spun, *("rolled",) * k.rolled
+            )
             + (30 * n + 6 * n * n if k.frictional else 6 * n + 2 * n * n)
             + (k.rows - 3) * (10 * n + 2 * n * n) * bool(k.discs)
             for k in tree.contacts

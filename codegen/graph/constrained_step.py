@@ -30,8 +30,8 @@ def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
     values = graph_of("prepare", {"alpha": model.alpha}, {"model": prepared.values})
     programs = {"start": bordered.start(tree), "node": bordered.node(tree)}
     if tree.unilateral:
-        unilateral = (bordered.pose, bordered.residual, bordered.landing, bordered.rate_system, bordered.blocks)
-        programs |= {f.__name__: f(tree) for f in unilateral}
+        stages = (bordered.pose, bordered.residual, bordered.landing, bordered.rate_system, bordered.blocks)
+        programs |= {f.__name__: f(tree) for f in stages}
     else:
         steps = (bordered.newton, bordered.chord, bordered.end, bordered.velocity, bordered.rate, bordered.systems)
         gradient = (bordered.gradient,) if tree.rows else ()

@@ -1,7 +1,7 @@
 """Unilateral rows (joint limits, contacts with friction) as smooth equations of one form.
 
-An impulse β and the closing rate σ that it bounds lie in a cone, and their product vanishes: β ≥ 0, σ ≥ 0, β σ = 0 of a limit, and
-of a contact with friction μ (De Saxcé 1998) β = (μ λₙ, λₜ), σ = (gₙ/μ + ‖v‖, v) in the second-order cone. Smoothed, it is
+An impulse β and the rate σ at which its gap opens lie in a cone, and their product vanishes: β ≥ 0, σ ≥ 0, β σ = 0 of a limit,
+and of a contact with friction μ (De Saxcé 1998) β = (μ λₙ, λₜ), σ = (gₙ/μ + ‖v‖, v) in the second-order cone. Smoothed, it is
 
     β ∘ σ = κ e,        β = P(β − ρ σ),        P(z) = (z + √(z ∘ z + 4 ρ κ e))/2,
 
@@ -174,7 +174,10 @@ def _given(b: Program, expression: Any) -> Any:
 def contact(frictional: bool) -> Program:
     """Impulse, rates (the normal one 0 in the pose stage), gap, h, law, ρ → `row`, and δλ = −`x` − `G` δ(closing rate, rates
     across), the closing rate N ṗ + 2 φ/h."""
-    b = Program("contact" if frictional else "smooth_contact", "Rows of a contact: residual, and their terms of Newton's method.")
+    b = Program(
+        "contact" if frictional else "smooth_contact",
+        "Rows of a contact: residual, and their terms of Newton's method.",
+    )
     impulse, rate, gap, h, law = contact_inputs(b, frictional)
     rho, size = b.scalar("rho"), len(impulse)
     c = contact_pair(impulse, rate, gap, h, law)

@@ -9,8 +9,8 @@ from diffpbd.codegen.program.store import stored
 
 @stored
 def distant_side() -> Program:
-    """rate, gap, h, load, slip → the impulse β (`found`) of a distant row, its derivative by σ without sign (`slope`), and σ itself
-    (`opening`); valid if σ > 0."""
+    """rate, gap, h, load, slip → the impulse β (`found`) of a distant row, −dβ/dσ (`slope`), and σ itself (`opening`); valid if
+    σ > 0."""
     b = Program("distant_side", "Impulse of a distant unilateral row.")
     rate, gap, h, load, slip = (b.scalar(name) for name in ("rate", "gap", "h", "load", "slip"))
     inverse = b.let(1 / closing(rate, gap, h))

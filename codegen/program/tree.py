@@ -109,8 +109,8 @@ class Tree:
 
     @property
     def unilateral(self) -> bool:
-        """Whether a step's stages are solved with unilateral rows: if there is a limit or a contact, or a loop beside a friction
-        law that depends on the step's start."""
+        """Whether a step's stages are solved with unilateral rows: if there is a limit or a contact, or a loop beside
+        a friction law that depends on the step's start."""
         return bool(self.limits or self.contacts or (self.closures and self.friction))
 
     @property
