@@ -17,10 +17,10 @@ from click.shell_completion import CompletionItem
 
 from diffpbd.runtime.base.errors import ArgumentError, InputError
 from diffpbd.runtime.base.names import hint
+from diffpbd.runtime.commands.derived import as_given
 from diffpbd.runtime.commands.locate import state_file, words_of
 from diffpbd.runtime.commands.options import GIVEN
-from diffpbd.runtime.folder.locate import ROBOTS, robot_folders, shipped_descriptions
-from diffpbd.runtime.folder.manifest import MANIFEST_NAME
+from diffpbd.runtime.folder.locate import ROBOTS, generated_names, shipped_descriptions
 
 __all__ = ["equipped"]
 
@@ -139,7 +139,7 @@ def _words(param: click.Parameter, value: Any, where: str) -> Any:
             raise ArgumentError(f"{where}: {name}: expected one value, found {json.dumps(item, default=str)}.")
         value = [f"{name}={_word_of(item, where, form)}" for name, item in value.items()]
     items = value if isinstance(value, list) and (param.multiple or param.nargs != 1) else [value]
-    if param.callback is None and isinstance(param.type, (click.types.StringParamType, click.Path)):
+    if param.callback in (None, as_given) and isinstance(param.type, (click.types.StringParamType, click.Path)):
         for item in items:  # a number would be the name of a file
             listed = item if isinstance(item, list) else [item]
             if not (all(isinstance(x, str) for x in listed) or _is_json(form) and isinstance(item, (list, dict))):
@@ -171,6 +171,5 @@ def _word_of(value: Any, where: str, form: str) -> str:
 
 def _robots(_ctx: click.Context, incomplete: str) -> list[CompletionItem]:
     """Generated robots and shipped descriptions, and files."""
-    names = {path.parent.name for folder in robot_folders() for path in folder.glob(f"*/{MANIFEST_NAME}")}
-    near = sorted(name for name in names | set(shipped_descriptions()) if name.startswith(incomplete))
+    near = sorted(name for name in generated_names() | set(shipped_descriptions()) if name.startswith(incomplete))
     return [*map(CompletionItem, near), CompletionItem(incomplete, type="file")]

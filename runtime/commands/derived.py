@@ -13,7 +13,7 @@ from diffpbd.runtime.base.errors import InputError, of_arguments
 from diffpbd.runtime.base.options import Option, options_of
 from diffpbd.runtime.commands.numbers import Real, Whole
 
-__all__ = ["job", "options"]
+__all__ = ["as_given", "job", "options"]
 
 
 def job(name: str, record: Any, but: Collection[str] = ()) -> Callable[[Any], Any]:
@@ -45,14 +45,20 @@ def options(record: Any, only: Collection[str] | None = None, *, unset: bool = F
     return decorate
 
 
+def as_given(_ctx: click.Context, _param: click.Parameter, words: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Names that are repeated, as the command line has them; None without any."""
+    return words or None
+
+
 def _made_of(record: Any, only: Collection[str] | None, unset: bool) -> Iterator[Callable[[Any], Any]]:
     for field, own in options_of(record):
         if only is not None and field.name not in only:
             continue
         flag = own.flag or own.word(field.name)
         how = _kind(field, own, unset)
-        if how.get("required"):
-            del how["default"]  # None would be a value
+        if not unset and field.default is MISSING and field.default_factory is MISSING:
+            how = {**how, "required": True}
+            how.pop("default", None)  # None would be a value
         yield click.option(flag, field.name, help=own.help, metavar=own.metavar, **how)
 
 
@@ -60,15 +66,16 @@ def _kind(field: Field[Any], own: Option, unset: bool) -> dict[str, Any]:
     """What click wants to know, from the field's type."""
     kind = str(field.type)
     default = None if unset or field.default is MISSING else field.default
-    required = not unset and field.default is MISSING and field.default_factory is MISSING
-    if own.parse is not None or (own.many and own.span is None):
+    if own.many and own.parse is None and own.span is None:
+        return {"callback": as_given if unset else None, "multiple": True}
+    if own.parse is not None:
         parse = own.parse
 
         def read(_ctx: click.Context, _param: click.Parameter, text: Any) -> Any:
             if unset and text in ((), None):
                 return None
             try:
-                return text if parse is None or text is None else parse(text)
+                return None if text is None else parse(text)
             except (ValueError, InputError) as error:
                 raise click.BadParameter(str(error)) from None
 
@@ -81,9 +88,9 @@ def _kind(field: Field[Any], own: Option, unset: bool) -> dict[str, Any]:
     if kind.startswith("bool"):
         return {"is_flag": True, "default": default if unset or "None" in kind else bool(default)}
     if own.choices:
-        return {"type": click.Choice(own.choices), "default": default, "required": required}
+        return {"type": click.Choice(own.choices), "default": default}
     if own.span is not None:
         whole = kind.startswith(("int", "tuple[int"))
         number = Whole(int(own.span[0]), int(own.span[1])) if whole else Real(*own.span, min_open=own.open)
         return {"type": number, "multiple": own.many, "default": default}
-    return {"type": {"int": int, "float": float}.get(kind.split(" ")[0], str), "default": default, "required": required}
+    return {"type": {"int": int, "float": float}.get(kind.split(" ")[0], str), "default": default}

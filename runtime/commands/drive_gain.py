@@ -44,6 +44,9 @@ def command(robot: str, logs: tuple[str, ...], loaded: tuple[str, ...], payload:
     if not isinstance(data, dict):
         raise InputError(f'--payload: expected an object such as {{"mass": 2, "com.z": 0.05}}, found {data!r}.')
     known = {f"payload.{name.removeprefix('payload.')}": value for name, value in data.items()}
+    if len(known) < len(data):
+        raise InputError(f"--payload: expected every quantity once, found {', '.join(data)}.")
+    opened.alpha.vector(known)
     reading = words.reading_of([*logs, *loaded])
     signless = replace(reading, accept=(*reading.accept, "sign", "swapped"))  # a drive may be wired the other way round
     wanted = Wanted(signless, words.processing())

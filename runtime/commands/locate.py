@@ -18,8 +18,8 @@ from diffpbd.runtime.folder.manifest import Manifest, read_manifest
 from diffpbd.runtime.model.robot import Robot, load
 
 __all__ = [
-    "files_in", "json_or_file", "open_manifest", "open_robot", "parse_point", "parse_state", "robot_files", "state_file",
-    "words_of",
+    "files_in", "json_or_file", "open_manifest", "open_robot", "parse_friction", "parse_point", "parse_state", "robot_files",
+    "state_file", "words_of",
 ]  # fmt: skip
 
 
@@ -60,6 +60,15 @@ def words_of(text: str, option: str) -> Any:
 def json_or_file(text: str, option: str) -> Any:
     """The same, or of a file."""
     return words_of(text, option) if state_file(text) is None else read_json(text)
+
+
+def parse_friction(text: str, option: str, joints: tuple[str, ...]) -> list[float]:
+    """Friction as a state is given, at least 0: less would drive the arm."""
+    found = parse_state(text, option, joints)
+    for joint, value in zip(joints, found, strict=True):
+        if value < 0.0:
+            raise InputError(f"{option}: joint {joint}: expected a number of at least 0, found {value:g}.")
+    return found
 
 
 def parse_state(text: str, option: str, joints: tuple[str, ...], others: npt.ArrayLike = 0.0) -> list[float]:

@@ -32,6 +32,11 @@ class ReadWords(Mending):
     )
     column_map: str | None = option("Renames columns of the logs.", None, flag="--map", metavar="FILE.json")
 
+    def __post_init__(self) -> None:
+        """Refuses what is no mending and no kind of finding."""
+        super().__post_init__()
+        expect_kinds(self.accept)
+
     def mending(self, *, derive: bool = False) -> Mending:
         """What to put right; `derive`: rates come from the positions."""
         return Mending(**{f.name: getattr(self, f.name) for f in fields(Mending)} | {"derive": derive})

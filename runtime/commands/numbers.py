@@ -37,6 +37,14 @@ class Whole(click.IntRange):
 
     name = "n"
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number, or a usage error."""
+        try:
+            int(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a whole number.", param, ctx)
+        return super().convert(value, param, ctx)
+
 
 DURATION = Real(0.0, LONGEST, min_open=True)
 RATE = Real(*RATES)

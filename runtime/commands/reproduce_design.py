@@ -157,6 +157,10 @@ def spring(robot: Robot, own: Springs, out: Outputs) -> None:
     from diffpbd.runtime.reproduce.spring_recordings import report
 
     named = own.joint or next(iter(robot.manifest.recipe.springs), None)
+    if named is None:
+        raise InputError(
+            f"{robot.name} has no spring in its recipe: name a joint with --joint, of {', '.join(robot.joints)}."
+        )
     if named not in robot.joints:
         raise InputError(f"--joint: expected a joint of {robot.name} ({', '.join(robot.joints)}), found {named}.")
     measured = lever_spring.measurements(robot, robot.joints.index(named), own.count, own.seed)

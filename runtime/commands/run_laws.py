@@ -159,7 +159,7 @@ def _net_torque(options: Mapping[str, Any]) -> dict[str, Any]:
     """The map in the file of --net-torque-map and its scaling; nothing without one."""
     if not options["net_torque_map"]:
         return {}
-    table = NetTorqueMap.from_json(read_json(options["net_torque_map"]))
+    table = NetTorqueMap.from_json(read_json(options["net_torque_map"]), options["net_torque_map"])
     return {"net_torque": table.to_json(), "scaling": options["scaling"]}
 
 

@@ -51,6 +51,8 @@ def command(robot: str, words: _Words, live: bool) -> None:
     ROBOT is a shipped description (baxter, baxter_bare, baxter_right) or a URDF file. The first line printed
     is the master's address, ready for `export`.
     """
+    if words.master is not None and words.port:
+        raise click.UsageError("--port is of a master that is started here; leave it out with --master.")
     urdf = find_description(robot)
     plant = Plant(urdf)
     start = [NEUTRAL.get(joint.split("_")[-1], 0.0) for joint in plant.joints]

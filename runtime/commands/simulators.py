@@ -12,7 +12,7 @@ import click
 
 from diffpbd.runtime.base.live import Simulating, live_line
 from diffpbd.runtime.base.options import option
-from diffpbd.runtime.commands.locate import parse_state
+from diffpbd.runtime.commands.locate import parse_friction
 from diffpbd.runtime.commands.numbers import DURATION
 from diffpbd.runtime.loop.stopping import StopRequest
 
@@ -43,7 +43,9 @@ class Rubbing(Simulated):
     def frictions(self, joints: tuple[str, ...]) -> dict[str, list[float] | None]:
         """Both by name (n,), None where the simulator's stay."""
         given = {"coulomb": self.coulomb, "viscous": self.viscous}
-        return {name: None if text is None else parse_state(text, f"--{name}", joints) for name, text in given.items()}
+        return {
+            name: None if text is None else parse_friction(text, f"--{name}", joints) for name, text in given.items()
+        }
 
 
 def attend(node: Any, status: Simulating, first: str, words: Simulated, live: bool, stop: StopRequest) -> None:

@@ -82,16 +82,19 @@ class NetTorqueMap:
         }  # fmt: skip
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> NetTorqueMap:
-        """The map in a file that `diffpbd net-torque-map` wrote, or in a log."""
+    def from_json(cls, data: Mapping[str, Any], where: str = "This") -> NetTorqueMap:
+        """The map in a file that `diffpbd net-torque-map` wrote, or in a log; `where` it is, for a message."""
         try:
             return cls(
                 str(data["robot"]), str(data["joint"]), str(data["step"]), float(data["h"]),
                 np.array(data["pose"], dtype=np.float64), float(data["displacement"]), float(data["velocity"]),
                 np.array(data["torque"], dtype=np.float64),
             )  # fmt: skip
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"This is not a net torque map: {error!r}.") from None
+        except KeyError as error:
+            why = f"it has no entry {error}"
+        except (TypeError, ValueError) as error:
+            why = str(error)
+        raise InputError(f"{where} is not a net torque map, as `diffpbd net-torque-map` writes one: {why}.")
 
 
 def _place(value: float, edge: float, count: int) -> tuple[int, float]:
@@ -169,10 +172,13 @@ def sample_map(
     if min(grid) < 2:
         raise InputError(f"Net torque map: the grid needs at least 2 × 2 samples, found {grid[0]} × {grid[1]}.")
     steps = [name for name in robot.functions if name == "joint_step" or name.startswith("step")]
-    for name in (step, *([f"vjp_{step}"] if step.startswith("step") else [])):
-        if name not in robot.functions or step not in steps:
-            why = robot.manifest.why_not(name) or hint(step, steps)
-            raise InputError(f"Net torque map: {robot.name} has no step {name!r}. {why}")
+    if step not in steps:
+        raise InputError(
+            f"Net torque map: {robot.name} has no step {step!r}. {robot.manifest.why_not(step) or hint(step, steps)}"
+        )
+    if step.startswith("step") and (reverse := f"vjp_{step}") not in robot.functions:
+        why = robot.manifest.why_not(reverse)
+        raise InputError(f"Net torque map: {robot.name} has no {reverse}, which a map of {step} needs. {why}".rstrip())
     h = robot.h if h is None else h
     start = np.zeros(robot.n) if pose is None else np.array(pose, dtype=np.float64)
     if start.shape != (robot.n,):

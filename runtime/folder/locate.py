@@ -14,7 +14,15 @@ from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.names import hint, listing
 from diffpbd.runtime.folder.manifest import MANIFEST_NAME
 
-__all__ = ["GENERATED", "ROBOTS", "find_description", "locate", "robot_folders", "shipped_descriptions"]
+__all__ = [
+    "GENERATED",
+    "ROBOTS",
+    "find_description",
+    "generated_names",
+    "locate",
+    "robot_folders",
+    "shipped_descriptions",
+]
 
 ROBOTS = "DIFFPBD_ROBOTS"
 """The environment variable."""
@@ -69,13 +77,18 @@ def _locate(robot: str | Path) -> Path:
     raise InputError(f"There is no generated robot {str(robot)!r} in {_places()}. {how} {_there(str(robot))}")
 
 
+def generated_names() -> set[str]:
+    """Names of the generated robots in these folders; one that is being written begins with a dot."""
+    return {p.parent.name for folder in robot_folders() for p in folder.glob(f"[!.]*/{MANIFEST_NAME}")}
+
+
 def _places() -> str:
     return " or ".join(str(folder.resolve()) for folder in robot_folders())
 
 
 def _there(name: str) -> str:
     """The generated robots, nearest name first."""
-    there = sorted({p.parent.name for folder in robot_folders() for p in folder.glob(f"*/{MANIFEST_NAME}")})
+    there = sorted(generated_names())
     near = hint(name, there)
     if not there:
         return "No robot was generated there yet."

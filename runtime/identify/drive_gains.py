@@ -21,7 +21,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.model.robot import Robot
 
@@ -66,8 +66,8 @@ def drive_gains(
 
     `payload` are entries of alpha, payload.mass [kg] and payload.com.x, … [m] at least.
     """
-    if not payload.get("payload.mass"):
-        raise InputError("payload: expected payload.mass above 0 kg, the mass that is known.")
+    if not payload.get("payload.mass", 0.0) > 0.0:
+        raise InputError(f"{arg.payload}: expected a mass above 0 kg, the one that is known.")
     if not free or not loaded:
         raise InputError("Drive gains need runs without and with the payload; expected at least one of each.")
     if robot.manifest.robot.loops or robot.manifest.robot.passive:

@@ -19,7 +19,7 @@ from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.base.quaternions import expect_unit
 from diffpbd.runtime.functions.attempt import Attempt
 from diffpbd.runtime.functions.frames import chosen
-from diffpbd.runtime.model.clearance import NEAREST, obstacles
+from diffpbd.runtime.model.clearance import NEAREST, least_distance, obstacles
 from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["Ik", "Sought", "solve"]
@@ -38,9 +38,17 @@ BAD_GOAL: Final = 32
 def _of_json(text: str) -> FloatArray:
     """Numbers of a command line."""
     try:
-        return np.asarray(parse_json(text, "this"), dtype=np.float64)
-    except (TypeError, ValueError):
+        return _real(parse_json(text, "this"))
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"expected numbers in a list, found {text}.") from None
+
+
+def _real(given: npt.ArrayLike) -> FloatArray:
+    """Numbers as an array; TypeError or ValueError for words, truth values and None, which NumPy would convert."""
+    found = np.asarray(given)
+    if found.dtype.kind not in "iuf" or any(isinstance(x, (bool, np.bool_)) for x in np.asarray(given, object).ravel()):
+        raise TypeError(f"expected numbers, found {given!r}")
+    return found.astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -152,7 +160,10 @@ class Ik:
 
 def _numbers(word: Argument, given: npt.ArrayLike, expected: str, *shapes: tuple[int, ...]) -> FloatArray:
     """Finite numbers of one of the shapes."""
-    found = np.asarray(given, dtype=np.float64)
+    try:
+        found = _real(given)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{word}: expected {expected}, found {given!r}.") from None
     if found.shape not in shapes:
         raise InputError(f"{word}: expected {expected}, found shape {found.shape}.")
     if not np.isfinite(found).all():
@@ -230,5 +241,6 @@ def _kept(robot: Robot, sought: Sought) -> dict[str, FloatArray]:
     """Further inputs for a robot with distances: which to keep."""
     if robot.manifest.clearance is None and sought.least is None:
         return {}
+    least_distance(robot, sought.clearance)  # refuses one of a robot without distances
     given = {kind: np.asarray(x) for kind, x in obstacles(robot, **sought.obstacles).items()}
     return {"keep_apart": np.array([sought.least or 0.0, float(sought.least is not None), 1.0]), **given}

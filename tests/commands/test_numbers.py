@@ -11,7 +11,7 @@ from diffpbd.runtime.commands.numbers import Real
 
 CHECKED_LATER = {
     "drive-gain": {"--cutoff", "--bridge"}, "estimate-torque": {"--cutoff"}, "log": {"--cutoff", "--bridge"},
-    "identify": {"--cutoff", "--bridge", "--split", "--prior"}, "simulate": {"--duration", "--h"},
+    "identify": {"--cutoff", "--bridge", "--split", "--prior"},
 }  # fmt: skip
 """Options whose range is that of the library's own check, which other callers need too."""
 

@@ -67,7 +67,7 @@ def test_noise_does_not_pull_the_gains(arm2: Robot) -> None:
 
 def test_what_a_payload_does_not_tell(arm2: Robot) -> None:
     free = samples(arm2, {}, 1, 0.05)
-    with pytest.raises(InputError, match="payload.mass above 0"):
+    with pytest.raises(InputError, match="payload: expected a mass above 0"):
         drive_gains(arm2, free, free, {"payload.com.x": 0.1})
     with pytest.raises(InputError, match="at least one of each"):
         drive_gains(arm2, free, [], PAYLOAD)
