@@ -120,7 +120,7 @@ static int regular(const double *p, const double *alpha, Work *w) {
   Closing c;
   c.target = c.fixed = 0, c.alpha = alpha, c.w = w;
   (void)gaps(&c, p, 0);
-  return factor_rows(C_PIVOT_RATIO, order, w) >= ROWS - SPARE;
+  return factor_rows(C_PIVOT_RATIO, order, w) >= ROWS - REDUNDANT;
 }
 
 static double far_off(const Closing *c, const double *p) {

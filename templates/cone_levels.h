@@ -85,7 +85,7 @@ static int follow(Stage *s, double *x, double *loops, double *impulse, double to
   }
 }
 
-#if ROUGH_ANY
+#if FRICTION_ANY
 /* Continuation with separate rows for normal and friction, then Newton's method on the joint rows from its solution. */
 static int follow_apart(Stage *s, double *x, double *loops, double *impulse, Work *w) {
   s->apart = 1;
@@ -104,7 +104,7 @@ enum {
   COLD,
   FALLING,
   SLOWER,
-#if ROUGH_ANY
+#if FRICTION_ANY
   APART,
 #endif
   PATIENT,
@@ -133,7 +133,7 @@ static int solve_stage(Stage *s, double *x, double *loops, double *impulse, int 
     status = level <= COLD     ? descend(s, x, loops, impulse, C_CONE_FIRST, 0.0, w)
              : level == FALLING ? follow(s, x, loops, impulse, top, 0.01, 0, w)
              : level == SLOWER  ? follow(s, x, loops, impulse, top, 0.1, 0, w)
-#if ROUGH_ANY
+#if FRICTION_ANY
              : level == APART ? follow_apart(s, x, loops, impulse, w)
 #endif
                               : follow(s, x, loops, impulse, top, factors[k], 1, w);

@@ -376,7 +376,7 @@ static int newton(Stage *s, const double *x, const double *impulse, double *full
   for (k = 0; k < CONTACTS && s->acting; k++) pushes += s->far[SIDES + k] ? 0 : touch_size(k);
 #endif
   status = pushes > N || newton_by_impulses(s, x, impulse, pushes, full, w) != 0 ? newton_by_coordinates(s, full, w) : 0;
-#if ROUGH_ANY
+#if FRICTION_ANY
   for (k = 0; k < CONTACTS && s->apart; k++) {
     const double *psi = w->psi + 4 * k, *by = (s->end ? w->J : w->by) + N * touch_row[k];
     double value = -psi[0];

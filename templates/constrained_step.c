@@ -51,13 +51,13 @@ typedef struct { /* matrices by columns */
   double kernel[KERNEL_WORK + 1];
   double rows[2 * (N + ROWS) * NA]; /* derivatives by alpha */
   double push[IMPULSES + 1], push_rate[IMPULSES + 1]; /* impulses of limits and contacts in both stages */
-  double rho[RHOS + 1], cone[2 * SIDES + 1], lead[SIDES + 1], slopes[SIDED ? N * N : 1];
-  double system[SIDED ? BIG * LINE : 1];
-  double lu[SIDED ? (2 * N + 1) * LINE : 1]; /* LU factors of the slopes and solved columns of impulses, in rows of LINE */
-  double columns[SIDED ? N * LINE : 1], free[SIDED ? N : 1], wide[SIDED ? BIG * BIG : 1], change[BIG + IMPULSES + 1];
-  double start[BIG + IMPULSES + 1], first[SIDED ? N : 1], known[SIDED ? N : 1];
-  double count[SIDED ? 5 : 1]; /* iterations and level of both stages, evaluations */
-  double lag[SIDED ? N * N : 1], law[LAW * CONTACTS + 1], sign[CONTACTS + 1], gaps[CONTACTS + 1], J0[TOUCHES * N + 1];
+  double rho[RHOS + 1], cone[2 * SIDES + 1], lead[SIDES + 1], slopes[UNILATERAL ? N * N : 1];
+  double system[UNILATERAL ? BIG * LINE : 1];
+  double lu[UNILATERAL ? (2 * N + 1) * LINE : 1]; /* LU factors of the slopes and solved columns of impulses, in rows of LINE */
+  double columns[UNILATERAL ? N * LINE : 1], free[UNILATERAL ? N : 1], wide[UNILATERAL ? BIG * BIG : 1], change[BIG + IMPULSES + 1];
+  double start[BIG + IMPULSES + 1], first[UNILATERAL ? N : 1], known[UNILATERAL ? N : 1];
+  double count[UNILATERAL ? 5 : 1]; /* iterations and level of both stages, evaluations */
+  double lag[UNILATERAL ? N * N : 1], law[LAW * CONTACTS + 1], sign[CONTACTS + 1], gaps[CONTACTS + 1], J0[TOUCHES * N + 1];
   double J[TOUCHES * N + 1], by[TOUCHES * N + 1], turn[TOUCHES * N + 1], GY[TOUCHES * LINE + 1], S0[TOUCHES * N + 1];
   double S1[TOUCHES * N + 1], R1[TOUCHES * N + 1], touch[TOUCHES + 1], shares[SHARE * CONTACTS + 1], x_touch[TOUCHES + 1];
   double psi[4 * CONTACTS + 1], touch_bar[2 * TOUCHES + (1 + LAW) * CONTACTS + 1], frames[9 * CONTACTS + 1];
@@ -65,7 +65,7 @@ typedef struct { /* matrices by columns */
   double stiff_g[2 * SHARE * CONTACTS + 1], stiff_t[2 * N * TOUCHES + 1], stiff_m[2 * N * TOUCHES + 1];
   double stiff_x[N * STIFF + 1]; /* scratch */
   double stiff_k[STIFF * STIFF + 1], stiff_y[STIFF * N + 1], stiff_by[STIFF + 1];
-  double energy[SIDED ? 5 : 1]; /* kinetic at the start; gravity's and springs' at both ends */
+  double energy[UNILATERAL ? 5 : 1]; /* kinetic at the start; gravity's and springs' at both ends */
   double depth[CONES + 1]; /* penetration depths of limits and contacts at the start */
   double moved[TOUCHES * LINE + 1]; /* contact rates due to each column of impulses and due to the free step */
   double before[2 * IMPULSES + 1]; /* impulses of the last step's pose stage and their change, see `extrapolate` */
@@ -74,14 +74,14 @@ typedef struct { /* matrices by columns */
   double shift[BOUNCING ? 2 * CONTACTS : 1]; /* see rebounds.h */
   double seen[BOUNCING ? 3 * CONTACTS : 1], by_seen[BOUNCING ? 10 * CONTACTS : 1];
   double kept[1]; /* factor on the restitution */
-  double force[!SIDED ? 2 * N : 1]; /* generalised forces at both ends */
+  double force[!UNILATERAL ? 2 * N : 1]; /* generalised forces at both ends */
 } Work;
 
 enum { WORK_SIZE = sizeof(Work) / sizeof(double), NP = N };
 /* For step_functions.h. */
 #define TOGETHER 0
 #define LANES_ROLLOUT 0
-#define BY_ROWS SIDED
+#define BY_ROWS UNILATERAL
 #define PARAMETER_JACOBIAN STEP(jac_alpha_joint_step)
 
 #if FLOATING
@@ -142,10 +142,10 @@ static double openness(const double *g) { return largest(g, ALL); }
 #include "loops_closed.h"
 #endif
 #include "products.h"
-#if SIDED
+#if UNILATERAL
 #include "lines.h"
 #endif
-#if ROWS || SIDED
+#if ROWS || UNILATERAL
 #include "dense.h"
 #endif
 
@@ -162,7 +162,7 @@ static int border(const double *A, const double *back, double *x, double *rhs, W
 }
 
 #endif
-#if SIDED
+#if UNILATERAL
 #include "cones.h"
 #else
 #include "convergence.h"
@@ -180,7 +180,7 @@ static int advance_from(const double *p, const double *pd, const double *u, cons
     return STATUS_STEP_NOT_FORWARDS;
   }
   start_kernel(p, pd, u, h, alpha, w->model, w->record, w->terms, p_next, w->A0, w->gap,
-#if SIDED
+#if UNILATERAL
                w->energy,
 #elif ROWS
                w->force,
@@ -188,7 +188,7 @@ static int advance_from(const double *p, const double *pd, const double *u, cons
                w->kernel);
   if (off == 0 && openness(w->gap) > C_OPEN) status = 12;
   memcpy(w->guess, p_next, N * sizeof(double));
-#if SIDED
+#if UNILATERAL
   status = solve_next(p, pd, u, kick, h, alpha, status, off, p_next, pd_next, w);
 #else
   if (status != 12) status = solve_free(p, pd, u, kick, h, alpha, off, p_next, pd_next, w);
@@ -258,7 +258,7 @@ static int differentiate(const double *p, const double *pd, const double *u, con
     }
   }
   product(carried, out[3], N, N, N, 1.0, 0.0, out[6]);
-#if SIDED && LAGGING
+#if UNILATERAL && LAGGING
   product(Z2, w->lag, N, N, N, -1.0, 1.0, out[6]);
 #endif
   for (i = 0; i < N * N; i++) out[7][i] = half * Z2[i];
@@ -272,7 +272,7 @@ static int differentiate(const double *p, const double *pd, const double *u, con
   return 0;
 }
 
-#if SIDED
+#if UNILATERAL
 /* Writes iterations, levels, evaluations and impulses of the last step to column k of `out`. */
 static void note(int k, const double *h, double *const *out, const Work *w) {
   int stage, i, next = 1;
@@ -309,7 +309,7 @@ static int roll(int steps, const double *const *in, double *P, double *PD, doubl
       hold_from(k, steps, P, PD);
       return status;
     }
-#if SIDED
+#if UNILATERAL
     if (noted != 0) note(k, in[3], noted, w);
 #else
     (void)noted;
@@ -323,7 +323,7 @@ HIDDEN int STEP(rollout)(int steps, const double *const *in, double *const *out,
   return roll(steps, in, out[0], out[1], 0, w);
 }
 
-#if SIDED
+#if UNILATERAL
 HIDDEN int STEP(rollout_impulses)(int steps, const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
   return roll(steps, in, out[0], out[1], out + 2, w);
@@ -332,7 +332,7 @@ HIDDEN int STEP(rollout_impulses)(int steps, const double *const *in, double *co
 #endif
 #include "step_functions.h"
 
-#if ALPHA_JACOBIAN && !SIDED
+#if ALPHA_JACOBIAN && !UNILATERAL
 HIDDEN int STEP(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
   double *p_next = w->bar, *pd_next = p_next + N, *carried = w->C;
@@ -365,7 +365,7 @@ HIDDEN int STEP(node_torque)(const double *const *in, double *const *out, double
   prepare(in[4], w);
   node_kernel(in[0], in[1], in[2], in[3], in[4], w->model, left, w->momentum, w->mass, w->A,
               w->kernel);
-#if SIDED
+#if UNILATERAL
   for (j = 0; j < N; j++) torque[j] = (in[2][j] - in[0][j]) / (4.0 * half_h); /* mean rate, at which friction is evaluated */
   status = node_rate(&half_h, in[1], torque, in[4], rate, w);
 #else

@@ -26,7 +26,7 @@ static void stage_slopes(const Stage *s, const double *h, const double *along, c
     touch_law(s, k, law, w);
     touch_cone(k, impulses + touch_row[k], w->touch + touch_row[k], w->gaps + k, h, law, ones, ones, row, x, G, w);
     stiff[k] = 0.0;
-#if !SPARE
+#if !REDUNDANT
     for (j = 0; j < N; j++) {
       double most = 0.0;
       for (i = 0; i < touch_size(k) * touch_size(k); i++) {
@@ -186,9 +186,9 @@ static void contact_gradients(const double *p, const double *h, const double *al
 #if TURNED
       if (touch_size(k) > 3) disc_gradients(k, impulse, rate, h, law, pull, rate_bar, h_bar, law_bar + LAW * k, w);
 #endif
-#if ROUGH_ALL
+#if FRICTION_ALL
       contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + LAW * k, w->kernel);
-#elif !ROUGH_ANY
+#elif !FRICTION_ANY
       smooth_contact_parameters_kernel(impulse, rate, gap, h, law, pull, rate_bar, gap_bar + k, h_bar, law_bar + LAW * k, w->kernel);
 #else
       if (touch_size(k) >= 3) {

@@ -13,10 +13,10 @@ static void touch_law(const Stage *s, int k, double *law, const Work *w) {
 /* Row, x and G of a contact; `more`: rho of its friction against turning. */
 static void touch_cone(int k, const double *impulse, const double *rate, const double *gap, const double *h, const double *law,
                        const double *rho, const double *more, double *row, double *x, double *G, Work *w) {
-#if ROUGH_ALL
+#if FRICTION_ALL
   (void)k;
   contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w->kernel);
-#elif !ROUGH_ANY
+#elif !FRICTION_ANY
   (void)k;
   smooth_contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w->kernel);
 #else
@@ -35,7 +35,7 @@ static void touch_rates(int k, const double *rows, const double *x, double *prod
   const double *J = rows + N * touch_row[k];
   double *y = product + touch_row[k];
   int j;
-#if ROUGH_ANY
+#if FRICTION_ANY
   if (touch_size(k) >= 3) {
     double a = 0.0, b = 0.0, c = 0.0;
 #if TURNED
@@ -154,9 +154,9 @@ static int touch_far(const Stage *s, int k, const double *law, const double *rho
   double found[WIDE], by, opening;
   const double *rate = w->touch + touch_row[k], *gap = w->gaps + k;
   if (law[1] > 0.0) return 0;
-#if ROUGH_ALL
+#if FRICTION_ALL
   distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w->kernel);
-#elif !ROUGH_ANY
+#elif !FRICTION_ANY
   smooth_distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w->kernel);
 #else
   if (touch_size(k) >= 3) distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w->kernel);
@@ -215,7 +215,7 @@ static double add_contacts(Stage *s, const double *x, double *impulse, double *F
       s->approached |= s->classified && !s->far[SIDES + k];
     }
     far = s->far[SIDES + k];
-#if ROUGH_ANY
+#if FRICTION_ANY
     if (s->apart && size >= 3) {
       double rows[4], *psi = w->psi + 4 * k;
       apart_kernel(impulse + first, impulse + TOUCHES + k, w->touch + first, w->gaps + k, s->h, law, rho, rows, X, G, psi,
@@ -288,7 +288,7 @@ static void touch_square(const Stage *s, int k, double *K, Work *w) {
   const double *G = w->shares + SHARE * k, *X = w->x_touch + first;
   double *GY = w->GY + LINE * first;
   int i, j;
-#if ROUGH_ANY
+#if FRICTION_ANY
   if (touch_size(k) == 3) {
     double one[LINE] = {0.0}, two[LINE] = {0.0}, three[LINE] = {0.0};
     for (j = 0; j < N; j++) {

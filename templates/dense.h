@@ -10,17 +10,17 @@ static void exchange(double *x, double *y, int count, int step) {
   }
 }
 
-/* Solves a x = b in place, a n x n, b n x cols, with partial pivoting. With SPARE redundant equations pivoting is complete, and the
+/* Solves a x = b in place, a n x n, b n x cols, with partial pivoting. With redundant equations (REDUNDANT) pivoting is complete, and the
  * unknowns left at the end are zero. 1: the least pivot is at most rounding of the largest; 2: no pivot. */
 static int solve_dense(double *a, double *b, int n, int cols) {
-  const int rank = n - SPARE;
-  double least = 0.0, most = 0.0, x[SPARE ? N + ROWS : 1];
-  int order[SPARE ? N + ROWS : 1], i, j, k;
-  for (k = 0; SPARE && k < n; k++) order[k] = k;
+  const int rank = n - REDUNDANT;
+  double least = 0.0, most = 0.0, x[REDUNDANT ? N + ROWS : 1];
+  int order[REDUNDANT ? N + ROWS : 1], i, j, k;
+  for (k = 0; REDUNDANT && k < n; k++) order[k] = k;
   for (k = 0; k < rank; k++) {
     int row = k, column = k;
     double pivot = fabs(a[k + n * k]);
-    for (j = k; j < (SPARE ? n : k + 1); j++) {
+    for (j = k; j < (REDUNDANT ? n : k + 1); j++) {
       for (i = k; i < n; i++) {
         if (fabs(a[i + n * j]) > pivot) pivot = fabs(a[i + n * j]), row = i, column = j;
       }
@@ -29,7 +29,7 @@ static int solve_dense(double *a, double *b, int n, int cols) {
       exchange(a + k, a + row, n, n);
       exchange(b + k, b + row, cols, n);
     }
-    if (SPARE) {
+    if (REDUNDANT) {
       exchange(a + n * k, a + n * column, n, 1);
       i = order[k];
       order[k] = order[column];
@@ -52,8 +52,8 @@ static int solve_dense(double *a, double *b, int n, int cols) {
       for (k = i + 1; k < rank; k++) sum -= a[i + n * k] * b[k + n * j];
       b[i + n * j] = sum / a[i + n * i];
     }
-    for (i = 0; SPARE && i < n; i++) x[order[i]] = b[i + n * j];
-    for (i = 0; SPARE && i < n; i++) b[i + n * j] = x[i];
+    for (i = 0; REDUNDANT && i < n; i++) x[order[i]] = b[i + n * j];
+    for (i = 0; REDUNDANT && i < n; i++) b[i + n * j] = x[i];
   }
   return least <= C_PIVOT_RATIO * most;
 }

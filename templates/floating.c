@@ -194,7 +194,7 @@ static int roll(int steps, const double *const *in, double *P, double *PD, doubl
       hold_from(k, steps, P, PD);
       return status;
     }
-#if SIDED
+#if UNILATERAL
     if (noted != 0) CHART(note)(k, in[3], noted, w->tree);
 #else
     (void)noted;
@@ -207,7 +207,7 @@ int ROBOT(rollout)(int steps, const double *const *in, double *const *out, doubl
   return roll(steps, in, out[0], out[1], 0, (Work *)(void *)work);
 }
 
-#if SIDED
+#if UNILATERAL
 int ROBOT(rollout_impulses)(int steps, const double *const *in, double *const *out, double *work) {
   return roll(steps, in, out[0], out[1], out + 2, (Work *)(void *)work);
 }

@@ -1,14 +1,14 @@
-/* Both stages of a step on which nothing acts on one side: Newton's method with a border of the loops' rows. */
+/* Both stages of a step without unilateral rows: Newton's method with a border of the loops' rows. */
 
 /* The same where S = A back and rhs - A x are known already: S multipliers = rhs, x += back multipliers. */
 INLINE int add_border(double *S, const double *back, double *x, double *rhs) {
   int i, k;
 #if ROWS == 0
   (void)S;
-#elif ROWS == 1 && !SPARE
+#elif ROWS == 1 && !REDUNDANT
   if (!(fabs(S[0]) > 0.0)) return 10;
   rhs[0] /= S[0];
-#elif ROWS == 2 && !SPARE
+#elif ROWS == 2 && !REDUNDANT
   /* By Cramer's rule, one division; the pivots would be `most` and determinant / most. */
   const double most = fabs(S[1]) > fabs(S[0]) ? fabs(S[1]) : fabs(S[0]), determinant = S[0] * S[3] - S[1] * S[2];
   const double square = most * most, first = rhs[0], inverse = 1.0 / determinant;

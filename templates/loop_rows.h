@@ -47,7 +47,7 @@ HIDDEN int STEP(loop_force)(const double *const *in, double *const *out, double 
 /* Splits torque = u + A^T force + left, with u at motorised joints. With at least as many motors as the mobility, left = 0 and |u| is
  * least; with fewer, |left| is least. */
 static int share(const double *torque, const double *A, double *u, double *force, double *left, Work *w) {
-  const int ample = MOTORS >= N - ROWS + SPARE, n = ample ? N : PASSIVE, size = n + ROWS;
+  const int ample = MOTORS >= N - ROWS + REDUNDANT, n = ample ? N : PASSIVE, size = n + ROWS;
   double *K = w->dense, *rhs = w->rhs;
   int i, j, k = 0, status;
   memset(K, 0, (size_t)(size * size) * sizeof(double));

@@ -23,7 +23,7 @@ static int refuted_loops(const double *gap, const double *A, const double *other
   return 0;
 }
 
-#if !SIDED
+#if !UNILATERAL
 /* Whether the rows added energy. Ideal constraints do no work, but along the chord of a step they do, of third order in h; unbounded
  * if they turn the momentum far in one step. Computed is twice the balance of kinetic energy at both ends and work of the forces.
  * Tolerated is a quarter of the squared turns (a chord is off its tangent) and the difference between half kicks and chord. */

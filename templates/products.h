@@ -1,6 +1,6 @@
 /* Products of vectors and of column-major matrices. */
 
-#if ROWS || SIDED || FLOATING
+#if ROWS || UNILATERAL || FLOATING
 static double inner(const double *x, const double *y, int n) {
   double result = 0.0;
   int k;

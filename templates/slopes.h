@@ -1,6 +1,6 @@
 /* Derivatives of a step at its solution, forwards and in reverse. */
 
-#if SIDED
+#if UNILATERAL
 /* The first N rows of [slope -up^T; down 0]^-1: columns of the momentum residual (square) and of the loop rows (rows). */
 static int inverted(const double *slope, const double *up, const double *down, double *square, double *rows, Work *w) {
   double *K = w->system, *one = w->wide;
@@ -142,7 +142,7 @@ static void pull_back(const double *p, const double *pd, const double *u, const 
 #endif
   product(w->D, y, N, N, 1, -1.0, 1.0, p_bar);
   product_transposed(w->M0, x, N, N, 1, h[0], 0.0, pd_bar);
-#if SIDED && LAGGING
+#if UNILATERAL && LAGGING
   product_transposed(w->lag, y, N, N, 1, -1.0, 1.0, pd_bar);
 #endif
   for (j = 0; j < N; j++) u_bar[j] = h[0] * h[0] / 2.0 * (x[j] + y[j]);

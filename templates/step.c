@@ -85,8 +85,8 @@ static int independent(const double *pivots) {
   for (k = 1; k < KEPT; k++)
     if (fabs(pivots[k]) < least) least = fabs(pivots[k]);
   for (k = 0; k < KEPT; k++)
-    if (!(fabs(pivots[k]) * (SPARE ? C_SPARE_RATIO : C_PIVOT_RATIO) < least)) small++;
-  return small <= SPARE;
+    if (!(fabs(pivots[k]) * (REDUNDANT ? C_SPARE_RATIO : C_PIVOT_RATIO) < least)) small++;
+  return small <= REDUNDANT;
 }
 #endif
 

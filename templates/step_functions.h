@@ -83,7 +83,7 @@ HIDDEN int STEP(vjp_trajectory)(int steps, const double *const *in, double *cons
     if (status != 0) return status;
     p_next = smooth;
     pd_next = smooth + N;
-#elif SIDED
+#elif UNILATERAL
     status = recover(P + at, PD + at, U + at, h, alpha, p_next, pd_next, w);
     if (status != 0) return status;
 #endif

@@ -38,7 +38,7 @@ SIZED_BY_STEPS(sixth_order_rollout, LANES_SIXTH_ORDER_STEP)
 int STEP_SIZE(vjp_fourth_order_rollout)(int steps) { return COMPOSED_BACK(steps); }
 int STEP_SIZE(vjp_sixth_order_rollout)(int steps) { return COMPOSED_BACK(steps); }
 #endif
-#if SIDED
+#if UNILATERAL
 SIZED_BY_STEPS(rollout_impulses, 0)
 #endif
 #if CONTACTS

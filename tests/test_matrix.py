@@ -71,7 +71,7 @@ OPEN = ("inverse_dynamics", "forward_dynamics", "gravity", "tip_pose", "joint_st
 STEPS = ("joint_step", "jac_joint_step", "node_torque")
 LOOPED = ("inverse_dynamics", "forward_dynamics", "loop_residual")
 """Functions of a robot with closed loops that are defined beside its closed motions too."""
-SIDED = ("inverse_dynamics", "contact_gap", "contact_jacobian")
+UNILATERAL = ("inverse_dynamics", "contact_gap", "contact_jacobian")
 """Of a robot with limits or contacts; its steps where these act are in `test_scenes`."""
 
 
@@ -191,7 +191,7 @@ def acting(robot: Robot, p: Array, **options: Any) -> Case:
     rows = [moved(p, d) if turned else p + d for d in near["p"]]
     alpha = robot.alpha.vector({k: 1e-5 for k in robot.alpha.names if "compliance" in k or k.endswith(".slip")})
     values = near | {"p": np.array(rows)}
-    return Case(robot, alpha, values, but=COMPOSED, derived=SIDED, **options)
+    return Case(robot, alpha, values, but=COMPOSED, derived=UNILATERAL, **options)
 
 
 def among_obstacles(folder: Path) -> Case:

@@ -65,8 +65,8 @@ CONE_CONSTANTS: Final = (
         "cone_far",
         1e-6,
         "1",
-        "change of an impulse by itself, through its rate, below which what acts on one side is far: Newton's method needs no "
-        "slope of it",
+        "feedback of an impulse on itself, through its rate, below which a unilateral row is distant: its impulse is evaluated "
+        "explicitly",
     ),
     Constant(
         "cone_stiff",

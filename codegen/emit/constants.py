@@ -203,7 +203,7 @@ LOOP_STATUS: Final = {
 }
 """What only a robot with closed loops can say."""
 
-SIDED_STATUS: Final = {
+UNILATERAL_STATUS: Final = {
     14: "a joint's limit or a contact was not resolved by any level of the solver: the step is too long for the motion, or "
     "there were not evaluations enough (DIFFPBD_EVALUATIONS)",
     REFUTED: NO_MOTION,
@@ -240,7 +240,7 @@ CLEARANCE_STATUS: Final = {
 """What only a robot with distances can say."""
 
 SPECIAL_STATUS: Final = (
-    LOOP_STATUS | SIDED_STATUS | LIMIT_STATUS | CONTACT_STATUS | FLOATING_STATUS | FRAME_STATUS | CLEARANCE_STATUS
+    LOOP_STATUS | UNILATERAL_STATUS | LIMIT_STATUS | CONTACT_STATUS | FLOATING_STATUS | FRAME_STATUS | CLEARANCE_STATUS
 )
 """What not every robot can say."""
 

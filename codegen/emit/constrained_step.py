@@ -38,10 +38,10 @@ SOURCES = (
 
 def stepped(model: Model) -> tuple[int, ...]:
     """What a step can end in."""
-    loops, sided, touching = model.tree.closures, model.tree.sided, model.tree.contacts
-    own = (1, 2, *((10, 12, 13) if loops else ()), *((14,) if sided else ()), *((15,) if touching else ()))
+    loops, unilateral, touching = model.tree.closures, model.tree.unilateral, model.tree.contacts
+    own = (1, 2, *((10, 12, 13) if loops else ()), *((14,) if unilateral else ()), *((15,) if touching else ()))
     own += (OUTSIDE_LIMITS,) if model.tree.limits else ()
-    return (*own, REFUTED) if loops or sided else own
+    return (*own, REFUTED) if loops or unilateral else own
 
 
 def judged(model: Model) -> int:
@@ -49,10 +49,10 @@ def judged(model: Model) -> int:
     kernels (templates/certificate.h, loops_closed.h)."""
     n, m, tree = model.tree.freedoms, model.tree.rows, model.tree
     looked = (2 * n - 1) * len(constrained_step.told(model)) if tree.closures else 0
-    if not tree.sided:
+    if not tree.unilateral:
         return looked + 4 * n + 1 if tree.closures else 0
     turning = sum(not tree.slides[joint] for joint in tree.coordinates)
-    touching = sum((17 if k.rough else 3) + 8 * k.spun + 12 * k.rolled for k in tree.contacts)
+    touching = sum((17 if k.frictional else 3) + 8 * k.spun + 12 * k.rolled for k in tree.contacts)
     return n * (2 * n + 8) + 3 * turning + m * (3 * n + 3) + 5 * len(sides(model)) + touching + 12
 
 
@@ -82,16 +82,16 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         emission.copy(name)
     values: dict[str, Value | bool] = {
         "N": n, "LINKS": len(stretch), "NA": len(alpha), "NM": size, "ROWS": m, "ALL": every, "MOTORS": sum(driven),
-        "BORDER": border, "RECORD": RECORD_ROWS * tree.n, "KERNEL_WORK": work, "SPARE": tree.spare,
+        "BORDER": border, "RECORD": RECORD_ROWS * tree.n, "KERNEL_WORK": work, "REDUNDANT": tree.redundant,
         "COULOMB": stretch[0] if stretch else 0, "LIMIT_LOAD": where.get("limit.load", 0),
-        "LIMIT_SLIP": where.get("limit.slip", 0), "SIDED": tree.sided, "SIDES": len(found),
+        "LIMIT_SLIP": where.get("limit.slip", 0), "UNILATERAL": tree.unilateral, "SIDES": len(found),
         "CONTACTS": len(tree.contacts), "LAW": LAW + 2 * tree.turned, "LEVERS": LAW, "TOUCHES": touches,
-        "ROUGH_ANY": any(k.rough for k in tree.contacts),
-        "ROUGH_ALL": all(k.rough for k in tree.contacts), "TURNED": tree.turned,
+        "FRICTION_ANY": any(k.frictional for k in tree.contacts),
+        "FRICTION_ALL": all(k.frictional for k in tree.contacts), "TURNED": tree.turned,
         "SPUN": any(k.spun for k in tree.contacts), "ROLLED": any(k.rolled for k in tree.contacts),
         "SLACK": bool(model.chosen.slack),
         "LAGGING": lags(tree.friction), "STRAIGHT": n <= STRAIGHT, "FLOATING": bool(tree.base),
-        "CHART_PATHS": bool(tree.base) and tree.sided,
+        "CHART_PATHS": bool(tree.base) and tree.unilateral,
         "WRENCHES": bool(tree.wrenches), "BOUNCING": rebounds.bounces(model), "EXACT": "contact.slope_slip" in where,
         "SLOPE_SLIP": where.get("contact.slope_slip", 0),
         "FLAT": all(k.cores[1] == PLANE and k.other < 0 for k in tree.contacts),
@@ -163,11 +163,13 @@ def _declare(
         return sum(operations.get(name, 0) for name in names)
 
     solve = m * m * n + m**3 // 3 + 4 * m * n  # a border: A X, its elimination, two products
-    sided, tree = model.tree.sided, model.tree
-    if sided:  # three iterations of the pose stage and two of the rate stage
+    unilateral, tree = model.tree.unilateral, model.tree
+    if unilateral:  # three iterations of the pose stage and two of the rate stage
         acting = 2 * len(tree.limits) * count("side") + sum(
-            count(*(("contact",) if k.rough else ("smooth_contact",)), *("spun",) * k.spun, *("rolled",) * k.rolled)
-            + (30 * n + 6 * n * n if k.rough else 6 * n + 2 * n * n)
+            count(
+                *(("contact",) if k.frictional else ("smooth_contact",)), *("spun",) * k.spun, *("rolled",) * k.rolled
+            )
+            + (30 * n + 6 * n * n if k.frictional else 6 * n + 2 * n * n)
             + (k.rows - 3) * (10 * n + 2 * n * n) * bool(k.discs)
             for k in tree.contacts
         )
@@ -186,10 +188,10 @@ def _declare(
         inverses = count("systems", "curvature") + 2 * (m**3 + n * m * m + n * n * m)
     adjoint = inverses + count("parameters", "touch_parameters") + 8 * n * n
     instant = count("instant") + solve
-    alone = 2 * n * (count("parameters") + 8 * n * n) if sided else count("by_alpha")
+    alone = 2 * n * (count("parameters") + 8 * n * n) if unilateral else count("by_alpha")
     node = count("prepare", "node", "velocity") + 2 * solve
     status_of_step, closed = stepped(model), bool(model.tree.closures)
-    docs = {**DOCS, **(DOCS_OF_LOOPS if closed else DOCS_OF_LIMITS if sided else {})}
+    docs = {**DOCS, **(DOCS_OF_LOOPS if closed else DOCS_OF_LIMITS if unilateral else {})}
     for name, cost, status in (
         ("joint_step", step, status_of_step),
         ("jac_joint_step", step + inverses + 7 * n**3, status_of_step),
@@ -200,7 +202,7 @@ def _declare(
         ("rollout", step - count("prepare"), status_of_step),
         ("rollout_impulses", step - count("prepare"), status_of_step),
         ("vjp_rollout", step + adjoint, status_of_step),
-        ("vjp_trajectory", adjoint, (10, 14) if sided else (10,)),
+        ("vjp_trajectory", adjoint, (10, 14) if unilateral else (10,)),
         ("forward_dynamics", instant, (4, 10)),
         ("loop_force", instant, (4, 10)),
         ("inverse_dynamics", count("held") + (n + m) ** 3 // 3, (10,)),
@@ -212,7 +214,7 @@ def _declare(
             continue
         if name in WITHOUT_IMPACTS and tree.contacts:
             continue
-        if (name == "contact_force" and not tree.contacts) or (name == "rollout_impulses" and not sided):
+        if (name == "contact_force" and not tree.contacts) or (name == "rollout_impulses" and not unilateral):
             continue
         along = name.endswith(("rollout", "rollout_impulses", "trajectory"))
         emission.declare(

@@ -58,5 +58,5 @@ def facts(model: Model, squared: tuple[str, ...], frames: tuple[str, ...] = ()) 
     return RobotFacts(
         robot.base, tips, tuple(joints), links, robot.total_mass, mimics, squared, robot.left_out, dict(robot.rotors),
         loop_facts(model), robot.passive, contact_facts(robot), robot.base_joint if robot.base_freedoms else "",
-        model.tree.spare, frames,
+        model.tree.redundant, frames,
     )  # fmt: skip

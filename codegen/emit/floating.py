@@ -31,7 +31,7 @@ def add_floating_step(emission: Emission, model: Model, by_alpha: bool, graphs: 
     emission.files |= tree.files
     values = {
         "N": n, "NA": na, "TREE_WORK": tree_work, "ALPHA_JACOBIAN": by_alpha, "CONTACTS": len(model.tree.contacts),
-        "ROWS": model.tree.rows, "SIDED": model.tree.sided, "CHART_PATHS": model.tree.sided,
+        "ROWS": model.tree.rows, "UNILATERAL": model.tree.unilateral, "CHART_PATHS": model.tree.unilateral,
     }  # fmt: skip
     add_source_model(emission, "floating", values, {}, "")
     for source in ("floating.c", "floating_frame.h", "floating_loops.h", "chart.h"):

@@ -100,12 +100,12 @@ def write_folder(
     constants = _constants(model, found)
     add_model(emission, ALL_CONSTANTS, robot.floating)
     n, alpha, work = model.tree.freedoms, model.entries, 0
-    constrained = bool(model.tree.closures or model.tree.sided)
+    constrained = bool(model.tree.closures or model.tree.unilateral)
     if found.has("joint_step") and robot.floating:
         say("deriving the step in joint space with its floating base")
         graphs |= {"joint_step": stepped(model)}
         work = add_floating_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
-        if model.tree.sided:
+        if model.tree.unilateral:
             paths.add_second_path(emission, "constrained_step", loops=True)
         clock.lap("joint_step")
         hand_over()
@@ -113,7 +113,7 @@ def write_folder(
         say(f"deriving the step in joint space with its {' and '.join(_acting(model))}")
         graphs |= {"joint_step": solved(model)}
         work = add_constrained_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
-        paths.add_second_path(emission, "constrained_step", loops=model.tree.sided)
+        paths.add_second_path(emission, "constrained_step", loops=model.tree.unilateral)
         clock.lap("joint_step")
         if model.tree.closures:
             add_loop_instant(emission, model, found.has)
@@ -204,7 +204,7 @@ def _constants(model: Model, found: Capabilities) -> tuple[Constant, ...]:
         *CONSTANTS,
         *(FLOATING_CONSTANTS if model.robot.floating else ()),
         *(LIMIT_CONSTANTS if model.tree.limits else ()),
-        *(CONE_CONSTANTS if model.tree.sided and found.has("joint_step") else ()),
+        *(CONE_CONSTANTS if model.tree.unilateral and found.has("joint_step") else ()),
         *(LOOP_CONSTANTS if model.tree.closures else ()),
     )
 

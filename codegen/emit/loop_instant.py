@@ -26,7 +26,7 @@ def add_loop_instant(emission: Emission, model: Model, wanted: Callable[[str], b
     every = [text for three in texts.values() for text in three]
     outputs = {s.name: [v.numel() for v in s.outputs.values()] for s in chosen}
     values: dict[str, Value | bool] = {
-        "N": n, "NA": na, "ROWS": model.tree.rows, "SPARE": model.tree.spare, "COLUMNS": max(3 * n, na),
+        "N": n, "NA": na, "ROWS": model.tree.rows, "REDUNDANT": model.tree.redundant, "COLUMNS": max(3 * n, na),
         "MOST_SIZE": max(s.r.numel() for s in chosen), "MOST_OUT": max(map(sum, outputs.values())),
         "MOST_OUTPUTS": max(map(len, outputs.values())), "KERNEL_WORK": max(1, *(text.work for text in every)),
         **{f.upper(): any(s.name.startswith(f) for s in chosen) for f in ("forward", "inverse")},

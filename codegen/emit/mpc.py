@@ -68,7 +68,8 @@ def add_mpc(emission: Emission, model: Model, shaped: Clearance | None = None) -
     add_source_model(
         emission, "mpc",
         {
-            "N": n, "NA": alpha_size, "FLOATING": floating, "CLOSED": closed, "STOPS": model.tree.sided, "KERNEL_WORK": work,
+            "N": n, "NA": alpha_size, "FLOATING": floating, "CLOSED": closed, "KERNEL_WORK": work,
+            "STOPS": model.tree.unilateral,
             "DISTANCES": len(shaped.rows) if shaped else 0, "MOST_NEAR": MOST_NEAR, "MOST_ACTIVE": MOST_ACTIVE,
             "OBSTACLES": len(obstacles),
         },

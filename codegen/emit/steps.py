@@ -77,7 +77,7 @@ def add_steps(
         "N": model.robot.n, "NA": len(model.entries), "BLOCKS": len(fixed), "VALUES": len(where), "SHARED": max(1, shared),
         "ROTOR": first("rotor_inertia."), "NO_COULOMB(alpha, k)": zero(starts(model.entries, COULOMB)),
         "NO_FRICTION(alpha, k)": zero(starts(model.entries, FRICTION)), "REVERSE": reverse,
-        "ROWS": rows, "KEPT": model.tree.rows, "SPARE": model.tree.spare, "LIMITED": len(model.tree.limits),
+        "ROWS": rows, "KEPT": model.tree.rows, "REDUNDANT": model.tree.redundant, "LIMITED": len(model.tree.limits),
         **{f"{name.upper()}_BLOCK": begins.get(name, 0) for name in ("loop", "joint", "limit")},
         # Up to what rows may be open, and opening, at the ends of a step: more by what rounded numbers leave open.
         "OPEN": f"(C_OPEN + {literal(slack)})", "RATE_LEFT": f"(C_RATE_LEFT + {literal(slack)})",

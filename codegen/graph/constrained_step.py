@@ -29,9 +29,9 @@ def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
     tree, prepared = model.tree, prepare(model)
     values = graph_of("prepare", {"alpha": model.alpha}, {"model": prepared.values})
     programs = {"start": bordered.start(tree), "node": bordered.node(tree)}
-    if tree.sided:
-        sided = (bordered.pose, bordered.residual, bordered.landing, bordered.rate_system, bordered.blocks)
-        programs |= {f.__name__: f(tree) for f in sided}
+    if tree.unilateral:
+        stages = (bordered.pose, bordered.residual, bordered.landing, bordered.rate_system, bordered.blocks)
+        programs |= {f.__name__: f(tree) for f in stages}
     else:
         steps = (bordered.newton, bordered.chord, bordered.end, bordered.velocity, bordered.rate, bordered.systems)
         gradient = (bordered.gradient,) if tree.rows else ()
@@ -39,7 +39,7 @@ def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
     if tree.contacts:
         programs |= {"directions": contacts.directions(tree)}
     made = [kernel_graph(program, name, prepared) for name, program in programs.items()]
-    made += [by_alpha(model)] if with_alpha and not tree.sided else []
+    made += [by_alpha(model)] if with_alpha and not tree.unilateral else []
     made += unilateral.kernels(model, prepared)
     made += [closing(model), instant(model), held(model), curvature(model)] if tree.closures else []
     return [values, *made, parameters(model), node_torque(model)]

@@ -79,7 +79,7 @@ class Contacts:
         rates[0] -= shift
         size = min(contact.rows, 3)
         given = (impulse[:size], rates[:size], self.gap[k], h, law[: cones.LAW], rho)
-        row = row_of(cones.contact(contact.rough), given)
+        row = row_of(cones.contact(contact.frictional), given)
         found = [row]
         for kind, rows in contact.discs:
             program, normal = discs.disc(rows.stop - rows.start), impulse[0] - row[0] / law[0]

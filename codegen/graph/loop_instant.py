@@ -81,7 +81,7 @@ def _inverse(model: Model, driven: list[int]) -> System:
     torque = graphs.inverse_dynamics(p, pd, pdd)
     offset = ca.densify(ca.SX(graphs.gears.chosen(model.blocks["offset"])))
     motors = ca.DM(driven)
-    ample = sum(driven) >= n - m + model.tree.spare
+    ample = sum(driven) >= n - m + model.tree.redundant
     asked = list(range(n)) if ample else [k for k in range(n) if not driven[k]]
     z = ca.SX.sym("z", len(asked) + m)
     x, f = z[: len(asked)], z[len(asked) :]

@@ -126,14 +126,14 @@ def build(robot: Robot, recipe: Recipe) -> Model:
     return dataclasses.replace(model, tree=tree, chosen=chosen)
 
 
-def _keeping(tree: Tree, kept: Sequence[tuple[int, ...]], spare: int = 0) -> Tree:
+def _keeping(tree: Tree, kept: Sequence[tuple[int, ...]], redundant: int = 0) -> Tree:
     closures = tuple(dataclasses.replace(c, kept=k) for c, k in zip(tree.closures, kept, strict=True))
-    return dataclasses.replace(tree, closures=closures, spare=spare)
+    return dataclasses.replace(tree, closures=closures, redundant=redundant)
 
 
 def independent(model: Model) -> Model:
     """The same with rows that do not depend on each other, for what cannot solve with others."""
-    if not model.tree.spare:
+    if not model.tree.redundant:
         return model
     return dataclasses.replace(model, tree=_keeping(model.tree, model.chosen.independent))
 
@@ -161,8 +161,8 @@ def chosen_rows(robot: Robot, recipe: Recipe) -> Chosen:
     """What `loop_rows.choose` finds for a robot with its recipe."""
     rows, tree = probe(robot, recipe)
     every = recipe.loop_rows == "all"
-    chosen = choose(rows, every, able=not tree.sided)
-    if every and tree.sided:
+    chosen = choose(rows, every, able=not tree.unilateral)
+    if every and tree.unilateral:
         acting = (
             "limits act" if tree.limits else "contacts act" if tree.contacts else "its law of friction has more parts"
         )

@@ -27,12 +27,12 @@ WEIGHT: Final = 9.81
 def kernels(model: Model, prepared: Prepared) -> list[ca.Function]:
     """Kernels of limits and contacts that no program of the tree is."""
     tree = model.tree
-    made = [plain(elimination.inverse(tree.freedoms))] if tree.freedoms <= STRAIGHT and tree.sided else []
+    made = [plain(elimination.inverse(tree.freedoms))] if tree.freedoms <= STRAIGHT and tree.unilateral else []
     if tree.limits:
         made += [plain(cones.side()), plain(distant.distant_side()), plain(cones.side_parameters())]
-    for rough in sorted({contact.rough for contact in tree.contacts}):
-        made += [plain(f(rough)) for f in (cones.contact, distant.distant, cones.contact_parameters)]
-    made += [plain(cones.apart())] if any(contact.rough for contact in tree.contacts) else []
+    for frictional in sorted({contact.frictional for contact in tree.contacts}):
+        made += [plain(f(frictional)) for f in (cones.contact, distant.distant, cones.contact_parameters)]
+    made += [plain(cones.apart())] if any(contact.frictional for contact in tree.contacts) else []
     for size in sorted({rows.stop - rows.start for contact in tree.contacts for _, rows in contact.discs}):
         made += [plain(f(size)) for f in (discs.disc, discs.disc_far, discs.disc_parameters)]
     return made + (contact_kernels.kernels(model, prepared) if tree.contacts else [])

@@ -11,13 +11,13 @@ first stage is
     [ D  −A₀ᵀ ] [δ]   [−h F]        X = D⁻¹ A₀ᵀ,  x = −D⁻¹ h F,
     [ A    0  ] [Λ] = [−g  ]        (A X) Λ = −g − A x,   δ = x + X Λ,
 
-D = ∂hF/∂p₁: no curvature, because A₀ is constant in it and g is linearised. Λ is found anew each time, as F is kept whole.
-What is left is a dense system as large as there are kept rows, solved with pivoting in the emitted C. The rate stage is the
-same with the inertia in the place of D. What the exact derivatives need is listed by `systems`.
+D = ∂hF/∂p₁: no curvature, because A₀ is constant in it and g is linearised. Λ is solved for in every iteration, not updated.
+This leaves a dense system of one row for each kept row, solved with pivoting in the emitted C. The rate stage is the same with
+the inertia in place of D. `systems` lists the blocks of the exact derivatives.
 
-What acts on one side only (`cones`) adds −h N₀ᵀ β to h F and −h N₁ᵀ γ to h G, N the rates σ per rate of the coordinates. Its
-multipliers are eliminated first: δβ = −x − G δσ puts h N₀ᵀ G ∂σ/∂p₁ on D, and what is left is the system above, solved as one
-dense matrix, because its rows are few and its stiffness large. `pose`, `landing`, `rate_system` and `blocks` give what the
+Unilateral rows (`cones`) add −h N₀ᵀ β to h F and −h N₁ᵀ γ to h G, N the Jacobian of σ by the coordinates' rates. Their
+multipliers are eliminated first: δβ = −x − G δσ adds h N₀ᵀ G ∂σ/∂p₁ to D. The system above remains and is solved as one dense
+matrix, because its rows are few and stiff. `pose`, `landing`, `rate_system` and `blocks` give what the
 emitted C assembles it from, `residual` serves with an earlier D.
 """
 
@@ -70,15 +70,15 @@ def _begun(name: str, doc: str, tree: Tree, *inputs: str) -> Program:
 
 @stored
 def start(tree: Tree) -> Program:
-    """`link_step.start`, with A at the start and every row of the loops there; energies where something acts on one side, else
-    what acts, of a tree with loops."""
+    """`link_step.start`, with A at the start and every row of the loops there; energies if there are unilateral rows, else the
+    forces, for a tree with loops."""
     b = Program("constrained_step_start", "Start of a step, its loops' gradient and gaps.")
     begun = link_step.begin(b, tree)
     for name in ("record", "terms", "guess"):
         b.output(name, begun.outputs[name])
     b.output("A0", _rows(b, tree)["A"])
     b.output("gap", _rows(b, tree, True)["g"])
-    if tree.sided:
+    if tree.unilateral:
         b.output("energies", Matrix(link_energies.energies(b, tree, begun, b.inputs["pd"])))
     elif tree.closures:
         b.output("force", link_step.acting(b, tree, b.inputs["u"], begun.known))

@@ -1,7 +1,7 @@
-"""What acts on one side only (a joint's limit, a contact with friction) as smooth equations, the same for all of them.
+"""Unilateral rows (joint limits, contacts with friction) as smooth equations of one form.
 
-An impulse β and what it keeps from closing σ lie in a cone, and their product vanishes: β ≥ 0, σ ≥ 0, β σ = 0 of a limit, and
-of a contact with friction μ (De Saxcé 1998) β = (μ λₙ, λₜ), σ = (gₙ/μ + ‖v‖, v) in the second-order cone. Smoothed, it is
+An impulse β and the rate σ at which its gap opens lie in a cone, and their product vanishes: β ≥ 0, σ ≥ 0, β σ = 0 of a limit,
+and of a contact with friction μ (De Saxcé 1998) β = (μ λₙ, λₜ), σ = (gₙ/μ + ‖v‖, v) in the second-order cone. Smoothed, it is
 
     β ∘ σ = κ e,        β = P(β − ρ σ),        P(z) = (z + √(z ∘ z + 4 ρ κ e))/2,
 
@@ -13,7 +13,8 @@ w = 2 b − z and L(x) y = x ∘ y the derivative is P′(z) = L(w)⁻¹ L(b), a
 
     δβ = −x − G δσ,        x = L(c)⁻¹ (w ∘ r),        G = ρ L(c)⁻¹ L(b).
 
-Nothing cancels: c is worked out as P is, where z > 0 by its other form. At a solution the second is the exact derivative.
+Nothing cancels: c is computed as P is, with the other form of the root where z > 0. At a solution the second equation is the
+exact derivative.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def projected_cone(b: Program, z: Any, k: Any) -> Any:
 
 
 def closing(rate: Any, gap: Any, h: Any) -> Any:
-    """σ of a gap that shrinks at −rate: what is left of both over a step; of the pose stage rate = 0."""
+    """σ of a gap that opens at `rate`; in the pose stage rate = 0."""
     return rate + 2 * gap / h
 
 
@@ -71,7 +72,7 @@ def smoothing(load: Any, slip: Any, h: Any) -> Any:
 @stored
 def side() -> Program:
     """β, rate, gap, ρ, h, load, slip → `row` r, `x` and `G`."""
-    b = Program("side", "Row of what acts on one side, and what Newton's method needs of it.")
+    b = Program("side", "A unilateral row: residual, and its terms of Newton's method.")
     beta, rate, gap, rho, h, load, slip = (
         b.scalar(name) for name in ("beta", "rate", "gap", "rho", "h", "load", "slip")
     )
@@ -88,7 +89,7 @@ def side() -> Program:
 @stored
 def side_parameters() -> Program:
     """`pull` · d(h β) by h, load, slip and the gap at given coordinates, β as β σ = κ makes it."""
-    b = Program("side_parameters", "Gradient of the impulse of what acts on one side by its parameters.")
+    b = Program("side_parameters", "Gradient of a unilateral impulse by its parameters.")
     pull, beta, rate, gap, h, load, slip = (
         b.scalar(name) for name in ("pull", "beta", "rate", "gap", "h", "load", "slip")
     )
@@ -144,11 +145,11 @@ class _Cone:
 
 def _cone(b: Program, beta: Any, sigma: Any, rho: Any, k: Any) -> _Cone:
     """β − P(β − ρ σ) in one dimension or three, k = ρ κ."""
-    rough, z = len(beta) == 3, b.let(beta - rho * sigma)
-    onto: Any = projected_cone if rough else (lambda b, z, k: Matrix([projected(b, z[0], k)]))
+    frictional, z = len(beta) == 3, b.let(beta - rho * sigma)
+    onto: Any = projected_cone if frictional else (lambda b, z, k: Matrix([projected(b, z[0], k)]))
     inner, outer = onto(b, z, k), onto(b, b.let(-z), k)
     row, root = b.let(beta - inner), b.let(inner + outer)
-    if rough:
+    if frictional:
         pressed, columns = _product(b, root, row), [b.let(rho * Matrix(a)) for a in _arrows(inner)]
     else:
         pressed, columns = b.let(Matrix([root[0] * row[0]])), [b.let(rho * inner)]
@@ -156,9 +157,9 @@ def _cone(b: Program, beta: Any, sigma: Any, rho: Any, k: Any) -> _Cone:
     return _Cone(row, x, Matrix.hstack(*found))
 
 
-def contact_inputs(b: Program, rough: bool) -> tuple[Any, Any, Any, Any, Any]:
+def contact_inputs(b: Program, frictional: bool) -> tuple[Any, Any, Any, Any, Any]:
     """Impulse, rates, gap, h and law of a contact."""
-    size = 3 if rough else 1
+    size = 3 if frictional else 1
     return (
         list(b.input("impulse", size)), list(b.input("rate", size)), b.scalar("gap"), b.scalar("h"),
         list(b.input("law", LAW)),
@@ -170,11 +171,14 @@ def _given(b: Program, expression: Any) -> Any:
 
 
 @stored
-def contact(rough: bool) -> Program:
+def contact(frictional: bool) -> Program:
     """Impulse, rates (the normal one 0 in the pose stage), gap, h, law, ρ → `row`, and δλ = −`x` − `G` δ(closing rate, rates
     across), the closing rate N ṗ + 2 φ/h."""
-    b = Program("contact" if rough else "smooth_contact", "Row of a contact, and what Newton's method needs of it.")
-    impulse, rate, gap, h, law = contact_inputs(b, rough)
+    b = Program(
+        "contact" if frictional else "smooth_contact",
+        "Rows of a contact: residual, and their terms of Newton's method.",
+    )
+    impulse, rate, gap, h, law = contact_inputs(b, frictional)
     rho, size = b.scalar("rho"), len(impulse)
     c = contact_pair(impulse, rate, gap, h, law)
     own = _cone(b, _given(b, c.beta), _given(b, c.sigma), rho, b.let(rho * c.kappa))
@@ -227,17 +231,17 @@ def apart() -> Program:
 
 
 @stored
-def contact_parameters(rough: bool) -> Program:
+def contact_parameters(frictional: bool) -> Program:
     """`pull` · dλ by the rates, the gap at given coordinates, h and the law, λ as β ∘ σ = κ e makes it: `rate_bar`, `gap_bar`,
     `h_bar`, `law_bar`."""
-    b = Program("contact_parameters" if rough else "smooth_contact_parameters", "Gradient of a contact's impulse.")
-    impulse, rate, gap, h, law = contact_inputs(b, rough)
+    b = Program("contact_parameters" if frictional else "smooth_contact_parameters", "Gradient of a contact's impulse.")
+    impulse, rate, gap, h, law = contact_inputs(b, frictional)
     size = len(impulse)
     pull = b.input("pull", size)
     c = contact_pair(impulse, rate, gap, h, law)
     beta, kappa = _given(b, c.beta), b.let(c.kappa)
     # At a solution δβ = (β/κ) δκ − Q δσ/κ, Q = 2 β βᵀ − det β diag(1, −1, −1): σ itself has the rounding of the gap.
-    det = b.let(beta[0] ** 2 - sum(x**2 for x in beta[1:])) if rough else b.let(beta[0] ** 2)
+    det = b.let(beta[0] ** 2 - sum(x**2 for x in beta[1:])) if frictional else b.let(beta[0] ** 2)
     G = b.let(
         Matrix(size, size, lambda i, j: (2 * beta[i] * beta[j] + ((-det if i == 0 else det) if i == j else 0)) / kappa)
     )

@@ -165,7 +165,7 @@ def touching(
         touch = _touch(seen, contact, met[:, k])
         normal = ways.normal(contact, touch.normal)
         sign = b.let(sign_of(normal[2])) if signs is None else signs[k]
-        across = ways.tangents(contact, normal, sign) if contact.rough or every else ()
+        across = ways.tangents(contact, normal, sign) if contact.frictional or every else ()
         for direction in (touch.normal, *across):
             entries: list[Any] = [sp.Integer(0)] * tree.n
             for joint, motion in touch.motions.items():

@@ -1,4 +1,4 @@
-"""Impulses of what acts on one side and is far away, as β ∘ σ = κ e makes them: Newton's method needs no slope of them."""
+"""Impulses of distant unilateral rows, explicit from β ∘ σ = κ e: Newton's method needs no slope of them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from diffpbd.codegen.program.store import stored
 
 @stored
 def distant_side() -> Program:
-    """rate, gap, h, load, slip → the impulse β (`found`) of what is far from its end, how much it changes with σ (`slope`), and
-    σ itself (`opening`), above 0 where the two hold."""
-    b = Program("distant_side", "Impulse of what acts on one side, far away.")
+    """rate, gap, h, load, slip → the impulse β (`found`) of a distant row, −dβ/dσ (`slope`), and σ itself (`opening`); valid if
+    σ > 0."""
+    b = Program("distant_side", "Impulse of a distant unilateral row.")
     rate, gap, h, load, slip = (b.scalar(name) for name in ("rate", "gap", "h", "load", "slip"))
     inverse = b.let(1 / closing(rate, gap, h))
     impulse = b.let(smoothing(load, slip, h) * inverse)
@@ -22,16 +22,16 @@ def distant_side() -> Program:
 
 
 @stored
-def distant(rough: bool) -> Program:
+def distant(frictional: bool) -> Program:
     """Impulse (it counts where the contact gives way), rates, gap, h, law → the impulse (`found`) of a contact that is far
     apart, λ of β = κ σ⁻¹ with σ⁻¹ = (σ₀, −σ̄)/det σ the inverse in the Jordan algebra; a bound of what it changes by with the
     closing rate gₙ and the rates across, κ (1 + μ²)/gₙ² (`slope`); and gₙ (`opening`), above 0 where the two hold."""
-    b = Program("distant" if rough else "smooth_distant", "Impulse of a contact that is far apart.")
-    impulse, rate, gap, h, law = contact_inputs(b, rough)
+    b = Program("distant" if frictional else "smooth_distant", "Impulse of a distant contact.")
+    impulse, rate, gap, h, law = contact_inputs(b, frictional)
     c = contact_pair(impulse, rate, gap, h, law)
     normal, friction = b.let(c.normal), c.friction
     kappa, inverse = b.let(c.kappa), b.let(1 / normal)
-    if rough:
+    if frictional:
         sliding, ratio = b.let(c.sigma[0] - c.normal / friction), b.let(normal / friction)
         det = b.let(ratio * (ratio + 2 * sliding) + c.slip**2)  # σ₀² − ‖v‖²
         share = b.let(kappa / det)

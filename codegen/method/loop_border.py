@@ -83,7 +83,7 @@ def border_kernel(tree: Tree) -> Program:
     total_of_none = program.let(sets[0] + gap)
     S = Matrix(m, m, lambda k, j: work(k, sets[j + 1]))
     rhs = Matrix([program.let(-value[k, 0] - work(k, total_of_none)) for k in range(m)])
-    program.output("multiplier", impulses(program, S, rhs, tree.spare)[0])
+    program.output("multiplier", impulses(program, S, rhs, tree.redundant)[0])
     return program
 
 

@@ -78,7 +78,7 @@ def friction_iteration(tree: Tree) -> Program:
     factors = elimination.factors(program, H, symmetric=True)
     x = elimination.solve(program, factors, program.let(-left))
     X = elimination.solve(program, factors, A.T)
-    eta, inverse = impulses(program, program.let(A * X), program.let(-A * (rate + x)), tree.spare, symmetric=True)
+    eta, inverse = impulses(program, program.let(A * X), program.let(-A * (rate + x)), tree.redundant, symmetric=True)
     d = program.let(x + X * eta)
     # without the loops' part, which is zero along d but whose terms far exceed the slope near the solution
     bound = program.let(impulse + A.T * eta)

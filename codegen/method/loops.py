@@ -113,10 +113,10 @@ def pulls(program: Program, tree: Tree, loop: Any, x: list[Any], R: list[Any], p
     return column(*values), column(*found)
 
 
-def impulses(program: Program, S: Any, rhs: Any, spare: int, symmetric: bool = False) -> tuple[Any, Any]:
+def impulses(program: Program, S: Any, rhs: Any, redundant: int, symmetric: bool = False) -> tuple[Any, Any]:
     """Impulses of all rows from their system, and the inverse pivots. With redundant rows S + ε 1 is solved instead, with
     `AGAIN` iterative refinements, each of which reduces the residual by ε over the least nonzero singular value of S."""
-    if not spare:
+    if not redundant:
         factors = elimination.factors(program, S, symmetric=symmetric)
         return elimination.solve(program, factors, rhs), Matrix([factors[k, k] for k in range(S.rows)])
     shift = program.let(SHIFT * S.trace())

@@ -31,19 +31,19 @@ class Closure:
 @dataclass(frozen=True)
 class Contact:
     """A shape on link `link` that touches another on link `other` (-1 the world), of the kinds that `cores` names; with
-    friction where `rough`, then also against turning about the normal where `spun`, and across it where `rolled`."""
+    friction where `frictional`, then also against turning about the normal where `spun`, and across it where `rolled`."""
 
     link: int
     other: int
     cores: tuple[str, str]
-    rough: bool = True
+    frictional: bool = True
     spun: bool = False
     rolled: bool = False
 
     @property
     def rows(self) -> int:
         """Number of impulses: the normal one, with friction two across, then those of torques about the normal and across."""
-        return (3 if self.rough else 1) + self.spun + 2 * self.rolled
+        return (3 if self.frictional else 1) + self.spun + 2 * self.rolled
 
     @property
     def discs(self) -> tuple[tuple[int, slice], ...]:
@@ -68,8 +68,8 @@ class Tree:
     levers[k]: the hinge that lever spring k acts on.
     friction: parts of the law of friction beyond the plain one (of `laws.forces.MORE_FRICTION`).
     closures[k]: closed loop k.
-    contacts[k]: what can touch.
-    spare: how many of the kept rows of all loops depend on the others, at every closed pose.
+    contacts[k]: contact k.
+    redundant: how many of the kept rows of all loops are redundant, at every closed pose.
     base: joints of a floating base, which stand before all others.
     gears[i]: what joint i follows, None where nothing (empty where no joint follows another). A leader follows none itself.
     """
@@ -85,7 +85,7 @@ class Tree:
     friction: tuple[str, ...] = ()
     contacts: tuple[Contact, ...] = ()
     base: int = 0
-    spare: int = 0
+    redundant: int = 0
 
     @property
     def rows(self) -> int:
@@ -108,9 +108,9 @@ class Tree:
         return tuple(j for j, acts in enumerate(self.limited) if acts)
 
     @property
-    def sided(self) -> bool:
-        """Whether the stages of a step are solved with their whole border: where something acts on one side only (a limit, a
-        contact), and where loops meet a law of friction that knows the step's start."""
+    def unilateral(self) -> bool:
+        """Whether a step's stages are solved with unilateral rows: if there is a limit or a contact, or a loop beside
+        a friction law that depends on the step's start."""
         return bool(self.limits or self.contacts or (self.closures and self.friction))
 
     @property

@@ -79,7 +79,7 @@ def run(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str
     return subprocess.run(words, cwd=cwd, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("folder", [lambda: generated("double_pendulum"), stopped_block], ids=["all", "sided"])
+@pytest.mark.parametrize("folder", [lambda: generated("double_pendulum"), stopped_block], ids=["all", "unilateral"])
 def test_every_source_has_the_refusal_before_its_code(folder: Callable[[], Path], tmp_path: Path) -> None:
     root = folder()
     sources = sorted((root / "src").glob("*.c"))

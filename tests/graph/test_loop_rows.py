@@ -250,12 +250,12 @@ def test_every_row_is_kept_where_they_depend_by_their_form_alone(tmp_path: Path)
     chosen, model = made(MECHANISMS["watt"](), tmp_path, 'loop_rows = "all"')
     assert chosen.kept == ((0, 1, 2, 3, 4),) * 2
     assert chosen.independent == ((0, 1), (0, 1))
-    assert (model.tree.rows, model.tree.spare, chosen.mobility) == (10, 6, 1)
+    assert (model.tree.rows, model.tree.redundant, chosen.mobility) == (10, 6, 1)
     assert independent(model).tree.rows == 4
     _, full = made(MECHANISMS["delta"](), tmp_path, 'loop_rows = "all"')
-    assert (full.tree.rows, full.tree.spare) == (10, 0)
+    assert (full.tree.rows, full.tree.redundant) == (10, 0)
     _, dimensions = made(MECHANISMS["bennett"](), tmp_path, 'loop_rows = "all"')
-    assert (dimensions.tree.rows, dimensions.tree.spare) == (5, 3)
+    assert (dimensions.tree.rows, dimensions.tree.redundant) == (5, 3)
     text = refused(slider_crank(), tmp_path, 'limits = true\nloop_rows = "all"')
     assert 'loop_rows = "all": loop "pin": limits act, whose step takes independent rows' in text
     text = refused(four_bar(), tmp_path, 'friction_law = ["stribeck"]\nloop_rows = "all"')
@@ -274,7 +274,7 @@ def test_rows_are_kept_that_stay_regular_along_the_motion(tmp_path: Path) -> Non
     the way, four are kept."""
     limit = '<limit lower="0.2" upper="2.9" effort="1" velocity="1"/>'
     chosen, model = made(rockers(limit), tmp_path)
-    assert (chosen.kept, model.tree.spare) == (((0,), (0, 1)), 0)
+    assert (chosen.kept, model.tree.redundant) == (((0,), (0, 1)), 0)
     shares, (every, _) = [], probe(model.robot, model.recipe)
     for angle in np.linspace(0.2, 2.9, 50):
         p = angle * np.array([1.0, -1.0, 1.0, 1.0])
@@ -282,10 +282,10 @@ def test_rows_are_kept_that_stay_regular_along_the_motion(tmp_path: Path) -> Non
         shares.append(np.linalg.svd(A[[0, 5, 6]])[1][2] / np.linalg.svd(A)[1][2])
     assert min(shares) > SHARE
     chosen, model = made(wheels(), tmp_path)
-    assert (chosen.kept, chosen.rank, model.tree.spare, chosen.mobility) == (((0, 1), (0, 1)), 3, 1, 1)
+    assert (chosen.kept, chosen.rank, model.tree.redundant, chosen.mobility) == (((0, 1), (0, 1)), 3, 1, 1)
     assert chosen.doubts == ()
     chosen, model = made(wheels(), tmp_path, 'friction_law = ["stribeck"]')  # whose step cannot choose
-    assert model.tree.spare == 0
+    assert model.tree.redundant == 0
     assert any("nearly depend on each other near" in doubt.message for doubt in chosen.doubts)
 
 
