@@ -223,7 +223,7 @@ def _reference(
     if robot.manifest.robot.floating:
         raise InputError("--reference: a log is not followed with a floating base; expected --goal.")
     found, notes = read_reference(
-        words.reference, robot, words.reading(), approach.speed, bridge=words.bridge_jumps, alpha=alpha
+        words.reference, robot, words.reading(), approach, bridge=words.bridge_jumps, alpha=alpha
     )
     expect_clear(found.q, "reference")
     for said in notes:

@@ -127,7 +127,7 @@ def _profile(options: Mapping[str, Any]) -> dict[str, Any]:
 def _reference(robot: Robot, options: Mapping[str, Any], words: FollowWords) -> dict[str, Any]:
     """The samples of --reference, and how far from the first one the arm may start."""
     found, notes = read_reference(
-        options["reference"], robot, words.reading(), options["speed"], bridge=words.bridge_jumps
+        options["reference"], robot, words.reading(), Approach(options["speed"]), bridge=words.bridge_jumps
     )
     for note in notes:
         click.echo(note)

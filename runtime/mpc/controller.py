@@ -62,14 +62,15 @@ class MpcController:
         unknown = sorted(set(given) - set(WEIGHTS))
         if unknown:
             raise InputError(f"MPC weights: there is no {', '.join(unknown)}; expected some of {', '.join(WEIGHTS)}.")
+        approach = Approach(speed, **way_to(settings))
         self.reference: Reference
         if log is not None:
             time, q, dq = (np.array(log[key], dtype=np.float64) for key in ("time", "q", "dq"))
-            self.reference = way_of(robot, time, q, dq, speed, np.inf if reach is None else float(reach))
+            self.reference = way_of(robot, time, q, dq, approach, np.inf if reach is None else float(reach))
         else:
             angles = [None] * robot.n if goal is None else goal
             wanted = np.array([np.nan if a is None else a for a in angles], dtype=np.float64)
-            self.reference = goal_reference(robot, wanted, Approach(speed, **way_to(settings)))
+            self.reference = goal_reference(robot, wanted, approach)
         self._robot, self._alpha, self._limits = robot, np.array(alpha), limits
         bounds = Bounds(
             -limits.effort, limits.effort, limits.torque_rate * period, limits.lower, limits.upper, limits.speed

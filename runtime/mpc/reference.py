@@ -140,8 +140,8 @@ class GoalReference:
 
 @dataclass(eq=False)
 class LogReference:
-    """Along samples q, dq (samples, n) at `time` (samples,) [s], from the start pose on: what lies between the start pose
-    and the first sample goes away at `speed` [rad/s]. After the last sample its pose, at rest.
+    """Along samples q, dq (samples, n) at `time` (samples,) [s]. The offset of the start pose from the first sample vanishes
+    meanwhile, as `approach` says. After the last sample its pose, at rest.
 
     A start farther than `reach` [rad or m] from the first sample is refused by the name of the joint. Joints without ends
     (`endless`, one flag each) are followed in the turn in which they start.
@@ -150,7 +150,7 @@ class LogReference:
     time: FloatArray
     q: FloatArray
     dq: FloatArray
-    speed: float
+    approach: Approach
     reach: float = np.inf
     joints: tuple[str, ...] = ()
     endless: tuple[bool, ...] = ()
@@ -158,21 +158,21 @@ class LogReference:
     def __post_init__(self) -> None:
         if len(self.time) < 2 or not (np.diff(self.time) > 0).all():
             raise InputError("MPC: a reference needs at least two samples at increasing times.")
-        if not (np.isfinite(self.speed) and self.speed > 0):
-            raise InputError(f"MPC: the speed towards the reference must be above 0 rad/s, found {self.speed}.")
-        self._offset = self._turns = np.zeros(self.q.shape[1])
+        self._turns = np.zeros(self.q.shape[1])
+        self._offset = GoalReference(self._turns, **vars(self.approach))
 
     def start(self, q: FloatArray) -> None:
         """From this pose."""
         offset = q - self.q[0]
         turning = np.array(self.endless or [False] * len(offset))
         self._turns = np.where(turning, 2.0 * np.pi * np.round(offset / (2.0 * np.pi)), 0.0)
-        self._offset = offset - self._turns
-        k = int(np.argmax(np.abs(self._offset)))
-        if abs(self._offset[k]) > self.reach:
+        offset -= self._turns
+        self._offset.start(offset)
+        k = int(np.argmax(np.abs(offset)))
+        if abs(offset[k]) > self.reach:
             name = self.joints[k] if self.joints else f"joint {k + 1}"
             raise InputError(
-                f"{name}: at 0 s the reference is at {self.q[0, k]:.4g}, {abs(self._offset[k]):.4g} away from the start pose's "
+                f"{name}: at 0 s the reference is at {self.q[0, k]:.4g}, {abs(offset[k]):.4g} away from the start pose's "
                 f"{q[k]:.4g}; expected at most {self.reach:g}. Start nearer, or let {arg.bridge_jumps} go there at "
                 f"{arg.goal_speed}."
             )
@@ -180,11 +180,10 @@ class LogReference:
     def at(self, time: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Linear interpolation of positions and rates."""
         since = self.time[0] + np.maximum(time, 0.0)
-        gone = np.maximum(time, 0.0)[:, None] * self.speed
-        left = self._offset - np.clip(self._offset, -gone, gone)
+        left, back = self._offset.at(time)
         P = np.column_stack([np.interp(since, self.time, column) for column in self.q.T]) + left + self._turns
         PD = np.column_stack([np.interp(since, self.time, column, right=0.0) for column in self.dq.T])
-        return P, PD - self.speed * np.sign(left)
+        return P, PD + back
 
 
 def goal_reference(robot: Robot, goal: FloatArray, approach: Approach) -> GoalReference:
@@ -201,8 +200,8 @@ def way_to(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def way_of(
-    robot: Robot, time: FloatArray, q: FloatArray, dq: FloatArray, speed: float, reach: float = np.inf
+    robot: Robot, time: FloatArray, q: FloatArray, dq: FloatArray, approach: Approach, reach: float = np.inf
 ) -> LogReference:
     """The reference of a robot along samples; continuous joints take the shortest way."""
     endless = tuple(j.endless for j in robot.manifest.robot.joints)
-    return LogReference(time, q, dq, speed, reach, robot.joints, endless)
+    return LogReference(time, q, dq, approach, reach, robot.joints, endless)

@@ -15,6 +15,7 @@ from diffpbd.runtime.logs.checked import read_whole
 from diffpbd.runtime.logs.recording import Reading, Recording
 from diffpbd.runtime.model.closed import motor_torque
 from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.mpc.profile import Approach
 from diffpbd.runtime.mpc.reference import LogReference, way_of
 
 __all__ = ["REACH", "check_goal", "read_reference"]
@@ -43,27 +44,27 @@ def read_reference(
     path: str | Path,
     robot: Robot,
     reading: Reading,
-    speed: float,
+    approach: Approach,
     *,
     bridge: bool = False,
     alpha: FloatArray | None = None,
 ) -> tuple[LogReference, tuple[str, ...]]:
     """A reference along a log, with notes on it; refused by joint and time where positions jump or are too quick.
 
-    `speed` [rad/s] applies towards the first sample; with `bridge` also across jumps, and from any start pose.
+    `approach` leads to the first sample; with `bridge` jumps are crossed at its speed, and the start pose may be anywhere.
     """
     recording = read_whole(path, robot, reading)
     notes = [note for note in recording.notes if " jumps " not in note]
-    way, faults = _whole(robot, recording, speed, bridge)
+    way, faults = _whole(robot, recording, approach.speed, bridge)
     if bridge and recording.breaks:
         notes.append(
-            f"{len(recording.breaks)} jumps are bridged at {speed:g} rad/s: the reference takes longer than the log"
+            f"{len(recording.breaks)} jumps are bridged at {approach.speed:g} rad/s: the reference takes longer than the log"
         )
     if not faults:
         faults = _too_quick(robot, way) + _too_strong(robot, way, robot.alpha.defaults if alpha is None else alpha)
     if faults:
         raise InputError(f"{path} cannot be followed by {robot.name}:" + "".join(f"\n  {fault}" for fault in faults))
-    return way_of(robot, way.time, way.q, way.dq, speed, math.inf if bridge else REACH), tuple(notes)
+    return way_of(robot, way.time, way.q, way.dq, approach, math.inf if bridge else REACH), tuple(notes)
 
 
 def check_goal(robot: Robot, goal: FloatArray, option: str | Argument = arg.goal) -> None:

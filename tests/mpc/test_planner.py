@@ -18,6 +18,7 @@ from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import Bounds, Plan, Status, Task, Weights
+from diffpbd.runtime.mpc.profile import Approach
 from diffpbd.runtime.mpc.reference import GoalReference, LogReference
 from diffpbd.runtime.mpc.simulation import Plant, run_closed_loop
 
@@ -306,8 +307,15 @@ def test_references() -> None:
     np.testing.assert_allclose(P, [[0, 0.3], [0, 0.3], [0.5, 0.3], [1.0, 0.3]])
     np.testing.assert_allclose(PD[:, 0], [0.5, 0.5, 0.5, 0.0])
     time = np.array([5.0, 6.0])
-    log = LogReference(time, np.array([[0.0], [1.0]]), np.array([[1.0], [1.0]]), 0.5)
+    log = LogReference(time, np.array([[0.0], [1.0]]), np.array([[1.0], [1.0]]), Approach(0.5, profile="ramp"))
     log.start(np.array([0.25]))
     P, PD = log.at(np.array([0.0, 0.25, 0.75, 2.0]))
     np.testing.assert_allclose(P[:, 0], [0.25, 0.375, 0.75, 1.0])
     np.testing.assert_allclose(PD[:, 0], [0.5, 0.5, 1.0, 0.0])
+    still = LogReference(time, np.ones((2, 1)), np.zeros((2, 1)), Approach(0.5))
+    still.start(np.array([0.25]))
+    goal = GoalReference(np.array([1.0]), 0.5)
+    goal.start(np.array([0.25]))
+    at = np.linspace(0.0, 3.0, 31)
+    for ours, theirs in zip(still.at(at), goal.at(at), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-12)

@@ -14,6 +14,7 @@ from support.robots import generated, loaded
 from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.logs.csv import Log, read_log, write_log
 from diffpbd.runtime.logs.recording import Reading
+from diffpbd.runtime.mpc.profile import Approach
 from diffpbd.runtime.mpc.reference import LogReference, way_of
 from diffpbd.runtime.mpc.reference_check import REACH, check_goal, read_reference
 
@@ -68,10 +69,10 @@ def test_n05_glued_recordings_are_refused_or_bridged(shared: Path, tmp_path: Pat
 
 def test_bridges_are_at_the_speed_and_keep_the_rest(shared: Path, arm2: Robot) -> None:
     log = read_log(case(shared) / "glued.csv")
-    reference, notes = read_reference(case(shared) / "glued.csv", arm2, Reading(), 0.5, bridge=True)
+    reference, notes = read_reference(case(shared) / "glued.csv", arm2, Reading(), Approach(0.5), bridge=True)
     assert "1 jumps are bridged" in notes[-1] and reference.reach == np.inf
     with pytest.raises(InputError, match="Take a higher --goal-speed"):
-        read_reference(case(shared) / "glued.csv", arm2, Reading(), 1e-9, bridge=True)
+        read_reference(case(shared) / "glued.csv", arm2, Reading(), Approach(1e-9), bridge=True)
     assert (np.diff(reference.time) > 0.0).all()
     assert np.abs(np.diff(reference.q, axis=0) / np.diff(reference.time)[:, None]).max() < 0.55
     reference.start(reference.q[0])
@@ -88,9 +89,9 @@ def test_speeds_from_both_sides(tmp_path: Path, arm2: Robot, size: float, refuse
     for path in (elbow(tmp_path, q), elbow(tmp_path, 0.9 * q, speed * np.cos(4.0 * t))):
         if refused:
             with pytest.raises(InputError, match=f"elbow: .* {speed:.3g}.* rad/s at .* beyond its limit of 4"):
-                read_reference(path, arm2, Reading(), 0.5)
+                read_reference(path, arm2, Reading(), Approach(0.5))
         else:
-            read_reference(path, arm2, Reading(), 0.5)
+            read_reference(path, arm2, Reading(), Approach(0.5))
 
 
 @pytest.mark.parametrize(("share", "refused"), [(0.9, False), (1.1, True)])
@@ -108,14 +109,14 @@ def test_accelerations_by_the_torque_they_take(tmp_path: Path, arm2: Robot, shar
     path = elbow(tmp_path, q, step=0.002)
     if refused:
         with pytest.raises(InputError, match="elbow: an acceleration of .* takes .* beyond its limit"):
-            read_reference(path, weaker, Reading(), 0.5)
+            read_reference(path, weaker, Reading(), Approach(0.5))
     else:
-        read_reference(path, weaker, Reading(), 0.5)
+        read_reference(path, weaker, Reading(), Approach(0.5))
 
 
 def test_a_start_far_away_is_refused_by_joint(tmp_path: Path, folder: Path, arm2: Robot) -> None:
     log = elbow(tmp_path, 0.1 * np.sin(0.01 * np.arange(100)))
-    reference, _ = read_reference(log, arm2, Reading(), 0.5)
+    reference, _ = read_reference(log, arm2, Reading(), Approach(0.5))
     reference.start(np.array([0.0, 0.99 * REACH]))
     with pytest.raises(InputError, match="elbow: at 0 s the reference is at 0, 0.202 away from the start pose's 0.202"):
         reference.start(np.array([0.0, 1.01 * REACH]))
@@ -128,11 +129,11 @@ def test_a_start_far_away_is_refused_by_joint(tmp_path: Path, folder: Path, arm2
 
 def test_joints_without_ends_are_followed_in_their_turn(arm2: Robot) -> None:
     time, q = np.array([0.0, 1.0]), np.array([[6.0, 0.0], [6.4, 0.0]])
-    reference = way_of(arm2, time, q, np.full((2, 2), 0.1), 0.5, REACH)
+    reference = way_of(arm2, time, q, np.full((2, 2), 0.1), Approach(0.5), REACH)
     reference.start(np.array([-0.2, 0.0]))  # a turn below
     P, _ = reference.at(np.array([0.0, 1.0]))
     np.testing.assert_allclose(P[:, 0], [-0.2, 6.4 - 2.0 * np.pi])
-    plain = LogReference(time, q, q, 0.5)
+    plain = LogReference(time, q, q, Approach(0.5))
     plain.start(np.array([-0.2, 0.0]))
     assert plain.at(np.array([100.0]))[0][0, 0] == pytest.approx(6.4)
 
