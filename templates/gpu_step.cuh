@@ -37,7 +37,7 @@ INSIDE V inner(auto x, auto y) {
 }
 
 /* Whether a joint has Coulomb friction; whether none has friction of any kind. */
-INSIDE bool rough(auto alpha) {
+INSIDE bool any_coulomb(auto alpha) {
   bool found = false;
   UNROLLED
   for (int k = 0; k < LINKS; k++) found = found || COULOMB(alpha, k);
@@ -103,7 +103,7 @@ INSIDE V advance(const V *p, const V *pd, const V *u, const V *kick, const V *h,
   if (kick != 0) {
     for (int k = 0; k < N; k++) momentum[k] += kick[k];
   }
-  if (rough(alpha)) {
+  if (any_coulomb(alpha)) {
     Rates of;
     take(mass, of.mass, MASS);
     take(momentum, of.momentum);

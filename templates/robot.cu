@@ -1,6 +1,6 @@
-/* A thread a state: what a robot's C has, for a GPU, from the same kernels. gpu_model.cuh says what the robot has. Every entry NAME is compiled
- * where ONLY_NAME is defined, all of them without any ONLY; `left` is the last output of each: what the last correction of a state's poses
- * was [rad or m], infinite where there is no result. */
+/* The robot's functions on a GPU, one thread a state, from the kernels of its C. gpu_model.cuh holds what depends on the robot. ONLY_NAME
+ * compiles the entry NAME alone; without any ONLY all are compiled. The last output of each entry, `left`, is the size of the last
+ * correction of a state's poses [rad or m], infinite if there is no result. */
 #include "gpu_device.cuh"
 #include "gpu_model.cuh"
 #include "gpu_numbers.cuh"

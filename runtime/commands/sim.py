@@ -20,7 +20,7 @@ from diffpbd.runtime.base.options import option
 from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.options import live_option
-from diffpbd.runtime.commands.simulators import Rubbing, attend
+from diffpbd.runtime.commands.simulators import WithFriction, attend
 from diffpbd.runtime.loop.stopping import StopRequest
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ POSES, EASE = 200, 0.3
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Words(Rubbing, Topics):
+class _Words(WithFriction, Topics):
     gravity: str = option(
         "Who compensates gravity: the arm itself, in addition to commands, or its commands.", choices=("robot", "model")
     )

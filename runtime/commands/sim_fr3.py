@@ -16,7 +16,7 @@ from diffpbd.runtime.base.priority import punctual
 from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.options import live_option
-from diffpbd.runtime.commands.simulators import Rubbing
+from diffpbd.runtime.commands.simulators import WithFriction
 from diffpbd.runtime.loop.stopping import StopRequest
 
 __all__ = ["JOINTS", "command"]
@@ -25,7 +25,7 @@ JOINTS = tuple(f"fr3_joint{k}" for k in range(1, 8))
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Words(Rubbing):
+class _Words(WithFriction):
     host: str | None = option(
         "Address to listen at (default: the first free one of 127.0.0.1, …).", None, metavar="ADDRESS"
     )

@@ -1,4 +1,4 @@
-"""What every simulated arm is told, and how long it runs."""
+"""Options of every simulated arm, and its run until it is stopped."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from diffpbd.runtime.commands.locate import parse_friction
 from diffpbd.runtime.commands.numbers import DURATION
 from diffpbd.runtime.loop.stopping import StopRequest
 
-__all__ = ["Rubbing", "Simulated", "attend"]
+__all__ = ["WithFriction", "Simulated", "attend"]
 
 POLL = 0.1  # s between two looks at a request to stop
 
 
 @dataclass(frozen=True, kw_only=True)
 class Simulated:
-    """Of any simulated arm."""
+    """Options of any simulated arm."""
 
     pose: str | None = option("Start pose [rad]: a list or an object of joint names; others 0.", None, metavar="JSON")
     duration: float | None = option("Duration (default: until Ctrl-C).", None, metavar="S", kind=DURATION)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rubbing(Simulated):
-    """Of one whose friction can be chosen."""
+class WithFriction(Simulated):
+    """Options of a simulated arm whose friction can be chosen."""
 
     coulomb: str | None = option(
         "Friction [N·m], a list or by joint, in place of the simulator's.", None, metavar="JSON"
@@ -41,7 +41,7 @@ class Rubbing(Simulated):
     )
 
     def frictions(self, joints: tuple[str, ...]) -> dict[str, list[float] | None]:
-        """Both by name (n,), None where the simulator's stay."""
+        """Both by name (n,); None: the simulator's own."""
         given = {"coulomb": self.coulomb, "viscous": self.viscous}
         return {
             name: None if text is None else parse_friction(text, f"--{name}", joints) for name, text in given.items()
