@@ -26,9 +26,9 @@ def test_the_size_from_both_sides(kind: str, tmp_path: Path, monkeypatch: pytest
     else:
         path.write_bytes(gzip.compress(TEXT.encode()) if kind == "csv.gz" else TEXT.encode())
     holds = 3 * column.nbytes if kind == "npz" else len(TEXT)
-    monkeypatch.setattr(size.expect_size, "__defaults__", (holds,))
+    monkeypatch.setattr(size, "LARGEST", holds)
     assert len(read_recording(path, ("a",))) in (100, 1000)
-    monkeypatch.setattr(size.expect_size, "__defaults__", (holds - 1,))
+    monkeypatch.setattr(size, "LARGEST", holds - 1)
     with pytest.raises(InputError, match="is read at once"):
         read_recording(path, ("a",))
 
