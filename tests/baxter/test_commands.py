@@ -73,6 +73,7 @@ def finish(process: subprocess.Popen, robot: RobotProcess) -> str:
 IMPEDANCE = ("--controller", "impedance", "--torque-share", "0.5")
 
 
+@pytest.mark.thorough("SIGQUIT")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT], ids=lambda n: n.name)
 def test_signals_end_in_a_clean_stop(start, robot: RobotProcess, number: signal.Signals) -> None:
     process = start(*IMPEDANCE)
@@ -86,6 +87,7 @@ def test_signals_end_in_a_clean_stop(start, robot: RobotProcess, number: signal.
     assert "commands to hold the measured pose" in output
 
 
+@pytest.mark.thorough("model")
 @pytest.mark.parametrize("owner", ["robot", "model"])
 def test_a_pause_of_the_process_ends_the_run(start, robot: RobotProcess, owner: str, tmp_path: Path) -> None:
     (tmp_path / "params.json").write_text(json.dumps(

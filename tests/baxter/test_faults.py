@@ -32,6 +32,7 @@ def loopback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROS_IP", "127.0.0.1")
 
 
+@pytest.mark.thorough("GravityOwner.ROBOT")
 @pytest.mark.parametrize("owner", list(GravityOwner))
 def test_a_good_run_holds_then_controls_then_holds(
     arm_robot: Robot, graph: Graph, robot: RobotProcess, owner: GravityOwner
@@ -166,6 +167,7 @@ def test_another_commander_of_the_arm(arm_robot: Robot, graph: Graph, robot: Rob
         other[0].close()
 
 
+@pytest.mark.thorough("check", "hold")
 @pytest.mark.parametrize("phase", [Phase.CHECK, Phase.HOLD, Phase.RUN, Phase.STOP], ids=lambda p: p.value)
 def test_ctrl_c_in_every_phase(arm_robot: Robot, graph: Graph, robot: RobotProcess, phase: Phase) -> None:
     if phase is Phase.CHECK:
@@ -239,6 +241,7 @@ def test_an_exception_of_the_controller_still_stops_cleanly(
     assert answer["mode"] == POSITION and answer["audit"]["modes"] == [POSITION, TORQUE, POSITION]
 
 
+@pytest.mark.thorough
 def test_a_reader_that_never_reads_delays_nobody(arm_robot: Robot, graph: Graph, robot: RobotProcess) -> None:
     kind = JointCommand.DEFINITION
     me, topic, held = "/never_reads", "/robot/limb/left/joint_command", socket.socket()

@@ -46,6 +46,7 @@ def loopback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROS_IP", "127.0.0.1")
 
 
+@pytest.mark.thorough("csv")
 @pytest.mark.parametrize("suffix", ["bag", "csv"])
 def test_a_run_replays_bit_for_bit(
     arm_robot: Robot, graph: Graph, robot: RobotProcess, tmp_path: Path, suffix: str
@@ -130,6 +131,7 @@ print(count)
 """
 
 
+@pytest.mark.thorough("none")
 @pytest.mark.parametrize("compression", ["none", "bz2"])
 def test_a_bag_of_debians_rosbag_is_read_without_loss(
     graph: Graph, robot: RobotProcess, genpy_messages: Path, tmp_path: Path, compression: str, arm_robot: Robot

@@ -25,6 +25,7 @@ def run(robot: Robot, folder: Path, *options: str) -> subprocess.CompletedProces
     )
 
 
+@pytest.mark.thorough
 def test_a_net_torque_map_is_added_and_replays(arm_robot: Robot, tmp_path: Path) -> None:
     pytest.importorskip("pinocchio")
     torque = np.outer(np.linspace(-1, 1, 3), np.ones(3)) - np.outer(np.ones(3), np.linspace(-1, 1, 3))

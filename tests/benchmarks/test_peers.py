@@ -82,6 +82,7 @@ def test_without_a_generated_folder_that_row_is_skipped(bare: None, tmp_path: Pa
     assert [row.seconds for row in rows] == [None, None]
 
 
+@pytest.mark.thorough
 def test_generated_batches_are_counted(robot: Robot, tmp_path: Path) -> None:
     rows = list(batch.generated(generated("baxter_bare"), (1, 3), standalone.Budget(20.0)))
     assert all(rate > 100.0 for row in rows for rates in row.rates.values() for rate in rates.values())

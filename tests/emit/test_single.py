@@ -191,6 +191,7 @@ def test_errors_beside_the_double_c(name: str, tmp_path: Path) -> None:
         assert all(0.02 * bar < x < bar for x, bar in zip(largest, bars, strict=True)), (function, largest, bars)
 
 
+@pytest.mark.thorough
 @on_board
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_bits_on_a_cortex_m7_without_doubles_and_heap(name: str, tmp_path: Path) -> None:

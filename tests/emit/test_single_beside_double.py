@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+import pytest
 from support.robots import generated
 
 from diffpbd.runtime import load
@@ -39,6 +40,7 @@ int main(void) {
 """
 
 
+@pytest.mark.thorough
 def test_a_program_may_link_both(tmp_path: Path) -> None:
     """Both archives by their own Makefiles: no exported name in common, and a step whose digits agree as far as floats go."""
     robot = load(generated("double_pendulum", functions=("joint_step", "forward_dynamics"), variants=(), single=True))

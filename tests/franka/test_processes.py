@@ -75,6 +75,7 @@ class Started:
         return self.process.returncode, text
 
 
+@pytest.mark.thorough
 def test_signals_and_a_second_program(simulated: Simulated, fr3_folder: Path, tmp_path: Path) -> None:
     with sole_program(f"franka {simulated.host}"):
         second = diffpbd("run", fr3_folder, "--host", simulated.host, "--controller", "impedance", "--no-live")

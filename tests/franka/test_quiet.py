@@ -38,7 +38,7 @@ def noisy(alone: Lone) -> FaultyRobot:
     return faulty
 
 
-@pytest.mark.thorough("gravity", "impedance")
+@pytest.mark.thorough("gravity", "impedance", "mpc")
 @pytest.mark.parametrize("name", list(CASES))
 def test_no_stop_without_a_reason(
     alone: Lone, name: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest

@@ -41,6 +41,7 @@ def test_ripple_in_a_few_sets(count: Callable[[int, int], int]) -> None:
     assert np.mean(slow) >= 0.75, str(found)
 
 
+@pytest.mark.thorough("4007")
 @pytest.mark.parametrize("seed", [7, 4007])
 def test_noise_of_the_motion_rejects_no_model_and_is_no_delay(seed: int) -> None:
     """It is in the prediction too. Its second derivative explains a third of the residual; and as a clock's it has t = 5.5 in

@@ -97,6 +97,7 @@ def test_if_every_start_fails_so_does_the_fit(monkeypatch: pytest.MonkeyPatch) -
         identify(robot, samples(robot, {}), ["friction"], settings=Settings(starts=2))
 
 
+@pytest.mark.thorough
 def test_a_cluster_without_workers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """None from the beginning, or all dead while there is work; a worker that comes in time does the work."""
     distributed = pytest.importorskip("distributed", reason="distributed is not installed")

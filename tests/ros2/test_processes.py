@@ -71,6 +71,7 @@ def ended(process: subprocess.Popen) -> tuple[int, dict]:
     return process.returncode, json.loads(out)
 
 
+@pytest.mark.thorough("model")
 @pytest.mark.parametrize("robot", ["model", "robot"], indirect=True)
 def test_a_run_leads_the_arm_to_its_goal(baxter: Path, robot: Robot, request: pytest.FixtureRequest) -> None:
     owner = request.node.callspec.params["robot"]
@@ -106,6 +107,7 @@ def test_a_robot_that_dies(baxter: Path) -> None:
     ), report
 
 
+@pytest.mark.thorough
 def test_a_simulated_arm_that_falls_without_its_gravity(baxter: Path) -> None:
     """`sim` in a process of its own, told who holds gravity; a run that says otherwise ends before its law begins."""
     names = ("--command-joints", ",".join(reversed(JOINTS)))
