@@ -3,39 +3,39 @@
  * left to the function for one row. What a row gives does not depend on the others. */
 #include "paths.h"
 #include "lanes.h"
+#include <stddef.h>
 #include "joint_step_model.h"
 
 /* For one lane, in joint_step_v3.c. */
 HIDDEN int ROBOT(rate_v3)(const double *mass, const double *momentum, const double *model, const double *begun,
                                const double *h, const double *alpha, double *rate, double *w);
 
+/* The work array of a step, of its Jacobian, of its reverse mode and of a step of sixth order. */
+typedef struct {
+  V p[N], pd[N], u[N], p_next[N], pd_next[N], record[RECORD], terms[N], iterate[N], correction[N], factors[FACTORS];
+  V mass[MASS], momentum[N], kernel[KERNEL_WORK + 1];
+} LaneStep;
+typedef struct {
+  LaneStep step;
+  V block[6 * N * N];
+} LaneJacobian;
+typedef struct {
+  LaneStep step;
+  V block[4 * N * N], seed[2 * N], p_bar[N], pd_bar[N], u_bar[N], x[N], y[N], slope[N], shed[N];
+  V alpha_bar[NA], h_bar[1];
+} LaneReverse;
+typedef struct {
+  LaneStep step;
+  V next[RECORD + N], end[N], carried[N];
+} LaneSixth;
+
 enum {
   MAX_POSE = C_MAX_POSE,
-  /* layout of the work array, in V */
-  L_P = 0,
-  L_PD = L_P + N,
-  L_U = L_PD + N,
-  L_P_NEXT = L_U + N,
-  L_PD_NEXT = L_P_NEXT + N,
-  L_RECORD = L_PD_NEXT + N,
-  L_TERMS = L_RECORD + RECORD,
-  L_ITERATE = L_TERMS + N,
-  L_CORRECTION = L_ITERATE + N,
-  L_FACTORS = L_CORRECTION + N,
-  L_MASS = L_FACTORS + FACTORS,
-  L_MOMENTUM = L_MASS + MASS,
-  L_KERNEL = L_MOMENTUM + N,
-#ifndef STEP_ALONE
-  L_BLOCK = L_KERNEL + KERNEL_WORK + 1, /* a Jacobian's blocks, or what reverse mode needs */
-  L_SEEDS = L_BLOCK + 4 * N * N,
-  L_BARS = L_SEEDS + 2 * N,
-  L_MULTIPLIERS = L_BARS + 3 * N,
-  L_SLOPE = L_MULTIPLIERS + 2 * N,
-  L_SHED = L_SLOPE + N,
-  L_PARAMETERS = L_SHED + N,
-#endif
   MODEL = NM + MASS + 3 * N /* doubles before the vectors: the model, and what one lane's rate is found from */
 };
+
+/* Where a member of a work array begins, in V. */
+#define PLACE(type, member) ((int)(offsetof(type, member) / sizeof(V)))
 
 /* Lanes whose values are all at most so large. */
 static Bits within(const V *x, double most) { return (Bits)(largest(x, N) <= B(most)); }
@@ -57,14 +57,14 @@ INLINE V contraction(V size, V last) { return chosen((Bits)(size == B(0.0)), B(0
 /* Lanes whose pose is found after so many Newton iterations and some with their last matrix. Each goes its own way through the
  * iterations, whatever the others do; what decides that is worked out for all at once, as their steps are. */
 static Bits settle(const V *p, const V *u, const double *h, const double *alpha, const double *model, int newtons, V *p_next,
-                   V *w) {
-  V *record = w + L_RECORD, *terms = w + L_TERMS, *iterate = w + L_ITERATE, *correction = w + L_CORRECTION;
-  V *factors = w + L_FACTORS, size, last, rate;
+                   LaneStep *w) {
+  V *record = w->record, *terms = w->terms, *iterate = w->iterate, *correction = w->correction;
+  V *factors = w->factors, size, last, rate;
   const Bits none = {0};
   Bits going = ~none, found = none, settled, stalled;
   int k, j;
   for (k = 0; k < newtons; k++) {
-    newton_kernel(p_next, p, record, terms, alpha, model, iterate, correction, factors, w + L_KERNEL);
+    newton_kernel(p_next, p, record, terms, alpha, model, iterate, correction, factors, w->kernel);
     memcpy(p_next, iterate, N * sizeof(V));
   }
   last = largest(correction, N);
@@ -72,7 +72,7 @@ static Bits settle(const V *p, const V *u, const double *h, const double *alpha,
     const Bits moving = going;
     Bits near, quick, done;
     V ahead;
-    chord_kernel(p_next, p, record, terms, factors, alpha, model, iterate, correction, w + L_KERNEL);
+    chord_kernel(p_next, p, record, terms, factors, alpha, model, iterate, correction, w->kernel);
     size = largest(correction, N);
     rate = contraction(size, last);
     near = (Bits)(size <= B(C_FAR_POSE));
@@ -85,7 +85,7 @@ static Bits settle(const V *p, const V *u, const double *h, const double *alpha,
     for (j = 0; j < N; j++) p_next[j] = chosen(moving, iterate[j], p_next[j]);
   }
   if (!some(found)) return none;
-  end_kernel(p_next, p, record, terms, u, factors, h, alpha, model, correction, w + L_MOMENTUM, w + L_MASS, w + L_KERNEL);
+  end_kernel(p_next, p, record, terms, u, factors, h, alpha, model, correction, w->momentum, w->mass, w->kernel);
   size = largest(correction, N);
   for (j = 0; j < N; j++) p_next[j] += correction[j];
   rate = contraction(size, last);
@@ -96,25 +96,25 @@ static Bits settle(const V *p, const V *u, const double *h, const double *alpha,
 }
 
 /* A step of every lane from what stands in the work array; the lanes that made it, as bits. */
-static int advance(const double *h, const double *alpha, const double *model, int newtons, double *one, V *w, double *work) {
-  V *p = w + L_P, *pd_next = w + L_PD_NEXT;
+static int advance(const double *h, const double *alpha, const double *model, int newtons, double *one, LaneStep *w, double *work) {
+  V *p = w->p, *pd_next = w->pd_next;
   Bits reached;
   int found, j, k;
-  start_kernel(p, w + L_PD, w + L_U, h, alpha, model, w + L_RECORD, w + L_TERMS, w + L_P_NEXT, w + L_KERNEL);
-  reached = settle(p, w + L_U, h, alpha, model, newtons, w + L_P_NEXT, w) & within(p, 0.5 * C_LARGE_ANGLE);
+  start_kernel(p, w->pd, w->u, h, alpha, model, w->record, w->terms, w->p_next, w->kernel);
+  reached = settle(p, w->u, h, alpha, model, newtons, w->p_next, w) & within(p, 0.5 * C_LARGE_ANGLE);
   for (k = 0; k < LINKS && NO_COULOMB(alpha, k); k++) {
   }
   if (k == LINKS) {
-    velocity_kernel(w + L_MASS, w + L_MOMENTUM, h, w + L_PD, alpha, model, pd_next, w + L_KERNEL);
+    velocity_kernel(w->mass, w->momentum, h, w->pd, alpha, model, pd_next, w->kernel);
     return bits_of(reached & within(pd_next, C_FAR_RATE));
   }
   found = bits_of(reached);
   for (j = 0; j < LANES; j++) { /* with Coulomb friction every rate is a search of its own */
     double *momentum = one + MASS, *begun = momentum + N, *rate = begun + N;
     if (!(found >> j & 1)) continue;
-    scatter(w + L_MASS, MASS, j, one);
-    scatter(w + L_MOMENTUM, N, j, momentum);
-    scatter(w + L_PD, N, j, begun);
+    scatter(w->mass, MASS, j, one);
+    scatter(w->momentum, N, j, momentum);
+    scatter(w->pd, N, j, begun);
     if (ROBOT(rate_v3)(one, momentum, model, begun, h, alpha, rate, work) != 0) found &= ~(1 << j);
     for (k = 0; k < N; k++) pd_next[k][j] = rate[k];
   }
@@ -128,7 +128,7 @@ typedef struct { /* a batch's arguments: in[k] of row r starts at in[k] + r * in
   const double *const *in;
   double *const *out;
   double *work, *model;
-  V *w;
+  LaneStep *w;
   const int *place, *size;                                /* of every output in the work array */
   void (*derive)(const void *batch, const long *row); /* what follows the step, or 0 */
 } Batch;
@@ -146,16 +146,17 @@ static void gather_input(const Batch *b, int k, const long *row, V *x) { gather(
 
 /* The first `count` of these rows, the last of them in the other lanes; those that did not settle, as bits. */
 static int together(const Batch *b, const long *row, int count, int newtons) {
-  V *w = b->w;
+  LaneStep *w = b->w;
+  const V *values = (const V *)(const void *)w;
   int found, j, k;
-  gather_input(b, 0, row, w + L_P);
-  gather_input(b, 1, row, w + L_PD);
-  gather_input(b, 2, row, w + L_U);
+  gather_input(b, 0, row, w->p);
+  gather_input(b, 1, row, w->pd);
+  gather_input(b, 2, row, w->u);
   found = advance(b->in[3], b->in[4], b->model, newtons, b->model + NM, w, b->work);
   if (found != 0 && b->derive != 0) b->derive(b, row);
   for (j = 0; j < count; j++)
     for (k = 0; k < b->outputs; k++)
-      if (found >> j & 1) scatter(w + b->place[k], b->size[k], j, b->out[k] + row[j] * b->out_size[k]);
+      if (found >> j & 1) scatter(values + b->place[k], b->size[k], j, b->out[k] + row[j] * b->out_size[k]);
   return ~found & ((1 << count) - 1);
 }
 
@@ -180,7 +181,7 @@ static long many(Batch *b, long rows) {
     return failed;
   }
   b->model = b->work + ALONE;
-  b->w = aligned(b->model + MODEL);
+  b->w = (LaneStep *)(void *)aligned(b->model + MODEL);
   prepare_kernel(b->in[4], b->model, b->work);
   for (r = 0; r < rows; r += LANES) {
     count = rows - r < LANES ? (int)(rows - r) : LANES;
@@ -201,7 +202,7 @@ static long many(Batch *b, long rows) {
 /* Rows of ROBOT(joint_step) and, below, of its derivatives; the number that failed. */
 HIDDEN long ROBOT(MANY(joint_step))(ARGUMENTS);
 long ROBOT(MANY(joint_step))(ARGUMENTS) {
-  static const int place[] = {L_P_NEXT, L_PD_NEXT}, size[] = {N, N};
+  static const int place[] = {PLACE(LaneStep, p_next), PLACE(LaneStep, pd_next)}, size[] = {N, N};
   Batch b = {0};
   b.one = one, b.inputs = 5, b.outputs = 2, b.in_size = in_size, b.out_size = out_size, b.in = in, b.out = out, b.work = work;
   b.place = place, b.size = size;
@@ -211,16 +212,19 @@ long ROBOT(MANY(joint_step))(ARGUMENTS) {
 #ifndef STEP_ALONE
 static void jacobian(const void *batch, const long *row) {
   const Batch *b = batch;
-  V *w = b->w, *block = w + L_BLOCK;
+  LaneStep *w = b->w;
+  V *block = ((LaneJacobian *)(void *)w)->block;
   (void)row;
-  jacobian_kernel(w + L_P, w + L_PD, w + L_P_NEXT, w + L_PD_NEXT, b->in[3], b->in[4], b->model, block, block + N * N,
-                  block + 2 * N * N, block + 3 * N * N, block + 4 * N * N, block + 5 * N * N, w + L_KERNEL);
+  jacobian_kernel(w->p, w->pd, w->p_next, w->pd_next, b->in[3], b->in[4], b->model, block, block + N * N,
+                  block + 2 * N * N, block + 3 * N * N, block + 4 * N * N, block + 5 * N * N, w->kernel);
 }
 
 HIDDEN long ROBOT(MANY(jac_joint_step))(ARGUMENTS);
 long ROBOT(MANY(jac_joint_step))(ARGUMENTS) {
+  enum { BLOCK = PLACE(LaneJacobian, block) };
   static const int place[] = {
-      L_P_NEXT, L_PD_NEXT, L_BLOCK, L_BLOCK + N * N, L_BLOCK + 2 * N * N, L_BLOCK + 3 * N * N, L_BLOCK + 4 * N * N, L_BLOCK + 5 * N * N};
+      PLACE(LaneStep, p_next), PLACE(LaneStep, pd_next), BLOCK, BLOCK + N * N, BLOCK + 2 * N * N, BLOCK + 3 * N * N, BLOCK + 4 * N * N,
+      BLOCK + 5 * N * N};
   static const int size[] = {N, N, N * N, N * N, N * N, N * N, N * N, N * N};
   Batch b = {0};
   b.one = one, b.inputs = 5, b.outputs = 8, b.in_size = in_size, b.out_size = out_size, b.in = in, b.out = out, b.work = work;
@@ -241,50 +245,53 @@ static void subtract_product(const V *A, const V *x, V *to) {
     for (i = 0; i < N; i++) to[i] -= A[i + N * j] * x[j];
 }
 
-/* y of a seed on rates that is in w + L_SEEDS + N, and how the momentum there changes with the pose, times y. */
-static void pull_rate(const double *h, const double *alpha, const double *model, V *y, V *slope, V *w) {
-  const V *p_next = w + L_P_NEXT, *pd_next = w + L_PD_NEXT;
+/* y of the seed on rates, and how the momentum there changes with the pose, times y. */
+static void pull_rate(const double *h, const double *alpha, const double *model, LaneReverse *r) {
+  LaneStep *w = &r->step;
   int j;
-  inertia_kernel(p_next, alpha, model, w + L_RECORD, w + L_MASS, w + L_KERNEL);
-  velocity_newton_kernel(w + L_MASS, h, pd_next, w + L_SEEDS + N, w + L_PD, alpha, model, y, w + L_KERNEL);
-  for (j = 0; j < N; j++) y[j] = y[j] / -h[0];
-  momentum_slope_kernel(p_next, pd_next, y, w + L_RECORD, alpha, model, slope, w + L_KERNEL);
+  inertia_kernel(w->p_next, alpha, model, w->record, w->mass, w->kernel);
+  velocity_newton_kernel(w->mass, h, w->pd_next, r->seed + N, w->pd, alpha, model, r->y, w->kernel);
+  for (j = 0; j < N; j++) r->y[j] = r->y[j] / -h[0];
+  momentum_slope_kernel(w->p_next, w->pd_next, r->y, w->record, alpha, model, r->slope, w->kernel);
 }
 
 /* The pull_back of joint_step.c for one step. */
 static void pull_back(const void *batch, const long *row) {
   const Batch *b = batch;
   const double *h = b->in[3], *alpha = b->in[4], *model = b->model;
-  V *w = b->w, *p = w + L_P, *pd = w + L_PD, *p_next = w + L_P_NEXT, *pd_next = w + L_PD_NEXT, *D = w + L_BLOCK;
-  V *factors = D + N * N, *K0 = factors + N * N, *K1 = K0 + N * N, *seed = w + L_SEEDS, *slope = w + L_SLOPE;
-  V *p_bar = w + L_BARS, *pd_bar = p_bar + N, *u_bar = pd_bar + N, *x = w + L_MULTIPLIERS, *y = x + N;
-  V *alpha_bar = w + L_PARAMETERS;
+  LaneStep *w = b->w;
+  LaneReverse *r = (LaneReverse *)(void *)w;
+  V *D = r->block, *factors = D + N * N, *K0 = factors + N * N, *K1 = K0 + N * N, *seed = r->seed;
+  V *p_bar = r->p_bar, *pd_bar = r->pd_bar, *x = r->x, *y = r->y, *slope = r->slope;
   int j;
   gather_input(b, 5, row, seed);
   gather_input(b, 6, row, seed + N);
-  pull_rate(h, alpha, model, y, slope, w);
+  pull_rate(h, alpha, model, r);
   for (j = 0; j < N; j++) seed[j] -= h[0] * slope[j];
-  assembly_kernel(p, p_next, h, alpha, model, D, factors, K0, K1, w + L_KERNEL);
+  assembly_kernel(w->p, w->p_next, h, alpha, model, D, factors, K0, K1, w->kernel);
   subtract_pulled(K1, y, seed);
-  solve_transposed_kernel(factors, seed, alpha, model, x, w + L_KERNEL);
-  for (j = 0; j < N; j++) u_bar[j] = 0.5 * h[0] * h[0] * (x[j] + y[j]);
-  inertia_kernel(p, alpha, model, w + L_RECORD, w + L_MASS, w + L_KERNEL);
-  momentum_slope_kernel(p, pd, x, w + L_RECORD, alpha, model, slope, w + L_KERNEL);
+  solve_transposed_kernel(factors, seed, alpha, model, x, w->kernel);
+  for (j = 0; j < N; j++) r->u_bar[j] = 0.5 * h[0] * h[0] * (x[j] + y[j]);
+  inertia_kernel(w->p, alpha, model, w->record, w->mass, w->kernel);
+  momentum_slope_kernel(w->p, w->pd, x, w->record, alpha, model, slope, w->kernel);
   for (j = 0; j < N; j++) p_bar[j] = h[0] * slope[j], pd_bar[j] = B(0.0), slope[j] = -h[0] * x[j];
   subtract_pulled(K0, x, p_bar);
   subtract_product(D, y, p_bar);
-  subtract_pulled(w + L_MASS, slope, pd_bar);
+  subtract_pulled(w->mass, slope, pd_bar);
 #if VARYING
-  friction_lag_kernel(pd_next, y, h, pd, alpha, model, w + L_SHED, w + L_KERNEL);
-  for (j = 0; j < N; j++) pd_bar[j] -= w[L_SHED + j];
+  friction_lag_kernel(w->pd_next, y, h, w->pd, alpha, model, r->shed, w->kernel);
+  for (j = 0; j < N; j++) pd_bar[j] -= r->shed[j];
 #endif
-  memset(alpha_bar, 0, (NA + 1) * sizeof(V));
-  adjoint_parameters_kernel(p, pd, w + L_U, h, p_next, pd_next, alpha, x, y, alpha_bar, alpha_bar + NA, w + L_KERNEL);
+  memset(r->alpha_bar, 0, sizeof r->alpha_bar);
+  r->h_bar[0] = B(0.0);
+  adjoint_parameters_kernel(w->p, w->pd, w->u, h, w->p_next, w->pd_next, alpha, x, y, r->alpha_bar, r->h_bar, w->kernel);
 }
 
 HIDDEN long ROBOT(MANY(vjp_joint_step))(ARGUMENTS);
 long ROBOT(MANY(vjp_joint_step))(ARGUMENTS) {
-  static const int place[] = {L_BARS, L_BARS + N, L_BARS + 2 * N, L_PARAMETERS + NA, L_PARAMETERS}, size[] = {N, N, N, 1, NA};
+  static const int place[] = {PLACE(LaneReverse, p_bar), PLACE(LaneReverse, pd_bar), PLACE(LaneReverse, u_bar),
+                              PLACE(LaneReverse, h_bar), PLACE(LaneReverse, alpha_bar)};
+  static const int size[] = {N, N, N, 1, NA};
   Batch b = {0};
   b.one = one, b.inputs = 7, b.outputs = 5, b.in_size = in_size, b.out_size = out_size, b.in = in, b.out = out, b.work = work;
   b.place = place, b.size = size, b.derive = pull_back;
@@ -297,14 +304,14 @@ static const long in_order[] = {0, 1, 2, 3};
 /* Rates of consecutive nodes from the momenta that stand in PD, as many as lanes; 0 where an angle is out of range. */
 HIDDEN int ROBOT(MANY(rates))(const double *P, double *PD, const double *h, const double *alpha, const double *model, double *work);
 int ROBOT(MANY(rates))(const double *P, double *PD, const double *h, const double *alpha, const double *model, double *work) {
-  V *w = aligned(work);
+  LaneStep *w = (LaneStep *)(void *)aligned(work);
   int j;
-  gather(P, N, in_order, N, w + L_P);
-  if (!every(within(w + L_P, 0.5 * C_LARGE_ANGLE))) return 0;
-  gather(PD, N, in_order, N, w + L_MOMENTUM);
-  inertia_kernel(w + L_P, alpha, model, w + L_RECORD, w + L_MASS, w + L_KERNEL);
-  velocity_kernel(w + L_MASS, w + L_MOMENTUM, h, w + L_MOMENTUM, alpha, model, w + L_PD, w + L_KERNEL);
-  for (j = 0; j < LANES; j++) scatter(w + L_PD, N, j, PD + j * N);
+  gather(P, N, in_order, N, w->p);
+  if (!every(within(w->p, 0.5 * C_LARGE_ANGLE))) return 0;
+  gather(PD, N, in_order, N, w->momentum);
+  inertia_kernel(w->p, alpha, model, w->record, w->mass, w->kernel);
+  velocity_kernel(w->mass, w->momentum, h, w->momentum, alpha, model, w->pd, w->kernel);
+  for (j = 0; j < LANES; j++) scatter(w->pd, N, j, PD + j * N);
   return 1;
 }
 
@@ -313,12 +320,14 @@ HIDDEN int ROBOT(MANY(blocks))(int linear, const double *P, const double *PD, co
                                     const double *alpha, const double *model, double *blocks, double *sought, double *work);
 int ROBOT(MANY(blocks))(int linear, const double *P, const double *PD, const double *PD_bar, const double *h,
                              const double *alpha, const double *model, double *blocks, double *sought, double *work) {
-  V *w = aligned(work), *D = w + L_BLOCK, *y = w + L_MULTIPLIERS, *slope = w + L_SLOPE;
+  LaneReverse *r = (LaneReverse *)(void *)aligned(work);
+  LaneStep *w = &r->step;
+  V *D = r->block;
   int j, idle = 1;
-  gather(P, N, in_order, N, w + L_P);
-  gather(P + N, N, in_order, N, w + L_P_NEXT);
-  if (!every(within(w + L_P, 0.5 * C_LARGE_ANGLE) & within(w + L_P_NEXT, 0.5 * C_LARGE_ANGLE))) return 0;
-  assembly_kernel(w + L_P, w + L_P_NEXT, h, alpha, model, D, D + N * N, D + 2 * N * N, D + 3 * N * N, w + L_KERNEL);
+  gather(P, N, in_order, N, w->p);
+  gather(P + N, N, in_order, N, w->p_next);
+  if (!every(within(w->p, 0.5 * C_LARGE_ANGLE) & within(w->p_next, 0.5 * C_LARGE_ANGLE))) return 0;
+  assembly_kernel(w->p, w->p_next, h, alpha, model, D, D + N * N, D + 2 * N * N, D + 3 * N * N, w->kernel);
   for (j = 0; j < LANES; j++) scatter(D, 4 * N * N, j, blocks + j * 4 * N * N);
   if (!linear) return 1;
   for (j = 0; j < LANES * N && idle; j++) idle = PD_bar[N + j] == 0.0;
@@ -326,13 +335,13 @@ int ROBOT(MANY(blocks))(int linear, const double *P, const double *PD, const dou
     memset(sought, 0, 2 * LANES * N * sizeof(double));
     return 1;
   }
-  gather(PD, N, in_order, N, w + L_PD);
-  gather(PD + N, N, in_order, N, w + L_PD_NEXT);
-  gather(PD_bar + N, N, in_order, N, w + L_SEEDS + N);
-  pull_rate(h, alpha, model, y, slope, w);
+  gather(PD, N, in_order, N, w->pd);
+  gather(PD + N, N, in_order, N, w->pd_next);
+  gather(PD_bar + N, N, in_order, N, r->seed + N);
+  pull_rate(h, alpha, model, r);
   for (j = 0; j < LANES; j++) {
-    scatter(y, N, j, sought + j * 2 * N);
-    scatter(slope, N, j, sought + j * 2 * N + N);
+    scatter(r->y, N, j, sought + j * 2 * N);
+    scatter(r->slope, N, j, sought + j * 2 * N + N);
   }
   return 1;
 }
@@ -345,32 +354,35 @@ HIDDEN int ROBOT(MANY(sixth))(const double *const *in, double *const *out, const
 int ROBOT(MANY(sixth))(const double *const *in, double *const *out, const double *model, double *work) {
   static const double parts[] = {1.0, 2.0, 3.0, 3.0}, weight[] = {1.0 / 24.0, -16.0 / 15.0, 81.0 / 40.0};
   const double *alpha = in[4];
-  V *w = aligned(work), *p = w + L_P, *u = w + L_U, *guess = w + L_P_NEXT, *record = w + L_RECORD, *terms = w + L_TERMS;
-  V *iterate = w + L_ITERATE, *correction = w + L_CORRECTION, *factors = w + L_FACTORS, *momentum = w + L_MOMENTUM;
-  V *next = w + L_BLOCK, *end = next + RECORD + N, *carried = end + N, *moved = w + L_PD, *bent = w + L_MASS, h;
+  LaneSixth *six = (LaneSixth *)(void *)aligned(work);
+  LaneStep *w = &six->step;
+  V *p = w->p, *u = w->u, *guess = w->p_next, *record = w->record, *terms = w->terms, *iterate = w->iterate;
+  V *correction = w->correction, *factors = w->factors, *momentum = w->momentum, *next = six->next, *end = six->end;
+  V *carried = six->carried, *moved = w->pd, *bent = w->mass, h;
   Bits read = {0};
   int round, j, k;
-  for (k = 0; k < N; k++) p[k] = B(in[0][k]), w[L_PD + k] = B(in[1][k]), u[k] = B(in[2][k]);
+  for (k = 0; k < N; k++) p[k] = B(in[0][k]), w->pd[k] = B(in[1][k]), u[k] = B(in[2][k]);
   for (j = 0; j < LANES; j++) h[j] = in[3][0] / parts[j];
-  start_by_lane_kernel(p, w + L_PD, u, &h, alpha, model, record, terms, guess, w + L_KERNEL);
+  start_by_lane_kernel(p, w->pd, u, &h, alpha, model, record, terms, guess, w->kernel);
   for (k = 0; k < N; k++) moved[k] *= h;
   for (round = 1; round <= 3; round++) {
     for (k = 0; k < 2; k++) {
-      newton_kernel(guess, p, record, terms, alpha, model, iterate, correction, factors, w + L_KERNEL);
+      newton_kernel(guess, p, record, terms, alpha, model, iterate, correction, factors, w->kernel);
       memcpy(guess, iterate, N * sizeof(V));
       if (every(within(correction, C_NEAR_NEWTON) | read)) break;
     }
     if (!every(within(correction, C_FORETOLD) | read)) {
-      chord_kernel(guess, p, record, terms, factors, alpha, model, iterate, correction, w + L_KERNEL);
+      chord_kernel(guess, p, record, terms, factors, alpha, model, iterate, correction, w->kernel);
     }
     for (k = 0; k < MAX_POSE; k++) {
       memcpy(guess, iterate, N * sizeof(V));
       onward_by_lane_kernel(guess, p, record, terms, factors, &h, u, u, alpha, model, correction, iterate, momentum, next,
-                            next + RECORD, w + L_KERNEL);
+                            next + RECORD, w->kernel);
       if (every(within(correction, C_ONWARD_CORRECTION) | read)) break;
     }
     if (k == MAX_POSE) return 0;
-    memcpy(record, next, (RECORD + N) * sizeof(V)); /* the terms lie behind the record */
+    memcpy(record, next, RECORD * sizeof(V));
+    memcpy(terms, next + RECORD, N * sizeof(V));
     for (k = 0; k < N; k++) {
       const V way = iterate[k] - p[k], bend = (round == 1 ? 2.0 : 1.0) * (way - moved[k]);
       for (j = 0; j < LANES; j++)
@@ -381,8 +393,8 @@ int ROBOT(MANY(sixth))(const double *const *in, double *const *out, const double
     }
     for (j = 0; j < LANES; j++) read[j] = parts[j] <= round ? -1 : 0;
   }
-  inertia_kernel(end, alpha, model, record, w + L_MASS, w + L_KERNEL);
-  velocity_kernel(w + L_MASS, carried, in[3], carried, alpha, model, guess, w + L_KERNEL);
+  inertia_kernel(end, alpha, model, record, w->mass, w->kernel);
+  velocity_kernel(w->mass, carried, in[3], carried, alpha, model, guess, w->kernel);
   if (!every(within(end, 0.5 * C_LARGE_ANGLE) & within(guess, C_FAR_RATE))) return 0;
   for (k = 0; k < N; k++) {
     out[0][k] = weight[0] * end[k][0] + weight[1] * end[k][1] + weight[2] * end[k][2];

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Final
 
+from diffpbd.codegen.emit.c_writer import MOST_LANES
 from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts, zero
 from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
 from diffpbd.codegen.emit.parameter_slopes import Slope
@@ -38,7 +39,6 @@ def add_joint_step(
     emission.texts["joint_step"] = kernels.bytes
     values = _values(kernels, n, links, alpha, by_alpha)
     size = doubles("joint_step.c", values)
-    lanes = kernels.lanes_work(n, len(alpha))
 
     def count(*names: str) -> int:
         return sum(kernels.operations[k] for k in names)
@@ -80,7 +80,7 @@ def add_joint_step(
         composed = "_order_" in name
         if name.endswith(("node_torque", "rollout", "trajectory")) and not composed and not along:
             continue
-        beside = lanes.get("sixth_order_step" if composed else name, 0)
+        beside = int(values.get(f"LANES_{'sixth_order_step' if composed else name}".upper(), 0))
         work = None if name.endswith(("rollout", "trajectory")) else size + beside
         declared.add(name)
         emission.declare(
@@ -100,7 +100,7 @@ def add_joint_step(
     if kernels.slopes:
         tables |= {f"slope_{k}": ("int", [getattr(s, k) for s in kernels.slopes]) for k in Slope._fields}
     add_source_model(emission, "joint_step", {**values, "ALONE": size}, tables, _texts(kernels))
-    return size + lanes["joint_step"]
+    return size + int(values["LANES_JOINT_STEP"])
 
 
 def _of_orders(step: int, jacobian: int, adjoint: int) -> Iterator[tuple[str, int]]:
@@ -118,15 +118,28 @@ def _values(
 ) -> Mapping[str, Value | bool]:
     """What joint_step.c and joint_step_lanes.h are told."""
     coulomb, friction = starts(alpha, COULOMB), starts(alpha, FRICTION)
-    return {
+    values: dict[str, Value | bool] = {
         "N": n, "LINKS": links, "NA": len(alpha), "NM": kernels.model, "RECORD": kernels.record, "FACTORS": kernels.factors,
         "MASS": kernels.mass, "KERNEL_WORK": kernels.work, "JOINT": tree_jacobian.ROWS, "DEEP": kernels.deep,
         "ALPHA_JACOBIAN": by_alpha, "SLOPES": len(kernels.slopes), "SHARES": kernels.shares,
         "ROW": _row(kernels, n, len(alpha)),
         "SIXTH": bool(kernels.sixth), "VARYING": len(friction) > PLAIN_FRICTION,
         "NO_COULOMB(alpha, k)": zero(coulomb), "NO_FRICTION(alpha, k)": zero(friction),
-        **{f"LANES_{name.upper()}": work for name, work in kernels.lanes_work(n, len(alpha)).items()},
     }  # fmt: skip
+    return {**values, **_lanes_work(values)}
+
+
+def _lanes_work(values: Mapping[str, Value | bool]) -> dict[str, int]:
+    """Doubles that functions with lanes need beyond those of one state; none for a deep tree."""
+    lanes = {
+        "joint_step": (MOST_LANES, "LaneStep"), "jac_joint_step": (4, "LaneJacobian"), "vjp_joint_step": (4, "LaneReverse"),
+        "rollout": (4, "LaneReverse"), "sixth_order_step": (4, "LaneSixth"),
+    }  # fmt: skip
+    head = int(values["NM"]) + int(values["MASS"]) + 3 * int(values["N"]) + MOST_LANES
+    return {
+        f"LANES_{name.upper()}": 0 if values["DEEP"] else head + count * doubles("joint_step_lanes.h", values, struct)
+        for name, (count, struct) in lanes.items()
+    }
 
 
 def _row(kernels: StepKernels, n: int, entries: int) -> int:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import casadi as ca
 import sympy as sp
 
-from diffpbd.codegen.emit.c_writer import MOST_LANES, Kernel, kernel, unused, with_inputs
+from diffpbd.codegen.emit.c_writer import Kernel, kernel, unused, with_inputs
 from diffpbd.codegen.emit.call_writer import CallWriter, Routine
 from diffpbd.codegen.emit.numbers import Numbers, numbers
 from diffpbd.codegen.emit.parameter_slopes import Slope, operations, parameter_slopes, share_numbers
@@ -77,20 +77,6 @@ class StepKernels:
     def bytes(self) -> int:
         """Of all texts."""
         return sum(map(len, (*self.texts, *self.step, *self.derivatives, *self.portable, *self.sixth)))
-
-    def lanes_work(self, n: int, alpha_size: int) -> dict[str, int]:
-        """Doubles that functions with lanes need beyond those of one state, by name; see joint_step_lanes.h."""
-        step = 9 * n + self.record + self.factors + self.mass + self.work + 1
-        blocks, reverse = 6 * n * n, 4 * n * n + 9 * n + alpha_size + 1
-        head = self.model + self.mass + 3 * n + MOST_LANES
-        sizes = {
-            "joint_step": MOST_LANES * step,
-            "jac_joint_step": 4 * (step + blocks),
-            "vjp_joint_step": 4 * (step + reverse),
-            "rollout": 4 * (step + reverse),
-            "sixth_order_step": 4 * (step + self.record + 4 * n),
-        }
-        return {name: 0 if self.deep else head + size for name, size in sizes.items()}
 
 
 def step_kernels(model: Model, by_alpha: bool = True, sixth: bool = False) -> StepKernels:

@@ -1,4 +1,4 @@
-"""How many doubles a struct of the plain C is, read off its text: the size of a work array stands nowhere else."""
+"""How many doubles (vectors, of lanes) a struct of the plain C is, read off its text: work sizes stand nowhere else."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def doubles(source: str, values: Mapping[str, int | str | bool], name: str = "Wo
     Lengths are expressions of `values` (numbers that the source's model header has) and of enumerators before the struct.
     """
     known: dict[str, int] = {k: int(v) for k, v in values.items() if isinstance(v, (int, bool))}
-    sizes: dict[str, int] = {"double": 1}
+    sizes: dict[str, int] = {"double": 1, "V": 1}
     for block in BLOCK.finditer(COMMENT.sub("", plain(source))):
         if block["names"] is not None:
             known |= _enumerators(block["names"], known)
