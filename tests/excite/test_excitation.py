@@ -156,7 +156,7 @@ def test_what_cannot_be_is_refused(tmp_path: Path, arm: Robot) -> None:
         (("--harmonics", 1), "'--harmonics': 1 is not in the range 2<=x<=50"),
         (("--rate", 2), "too coarsely"),
         (("--table", 3.0), "--table 3 m cannot be kept: the lowest link is"),
-        (("--max-acceleration", 0), "--max-acceleration: expected a positive number"),
+        (("--max-acceleration", 0), "'--max-acceleration': expected a positive number"),
         (("--max-acceleration", "left_s9=1"), "has no joint 'left_s9'"),
         (("--max-acceleration", "1e-300"), "from 1e-06 to 1e+06"),
         (("--max-acceleration", "left_s0=1,left_s0=2"), "left_s0 is given twice"),
