@@ -129,6 +129,8 @@ CONSTANTS: Final = (
 
 NOT_FORWARDS: Final = 21
 """Status of every function that takes a step h where that is none."""
+NOT_FINITE: Final = 23
+"""Status of every function, given by the entries, where a number of its result is not finite."""
 
 IN_C: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in CONSTANTS}
 """The same as C text, counts as integers."""
@@ -186,6 +188,7 @@ STATUS: Final = {
     11: "steps of fourth and sixth order are for conservative forces: set friction to 0, or use joint_step",
     2: "the rate under implicit friction was not found, or an input is not finite",
     NOT_FORWARDS: "h is not above zero: a step goes forwards in time, by 1e-9 s at least",
+    NOT_FINITE: "a number of the result is not finite: an input is not finite, or too large",
 }
 
 REFUTED: Final = 17
@@ -266,6 +269,7 @@ STATUS_NAMES: Final = {
     20: "BASE_QUATERNION",
     OUTSIDE_LIMITS: "OUTSIDE_LIMITS",
     NOT_FORWARDS: "STEP_NOT_FORWARDS",
+    NOT_FINITE: "NOT_FINITE",
     NO_FRAME: "NO_FRAME",
     NOT_REACHED: "IK_NOT_REACHED",
     BAD_GOAL: "IK_BAD_GOAL",

@@ -15,6 +15,7 @@ from diffpbd.codegen.description.frames import chosen_frames
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.emit import formulas, mpc, paths, sources, steps
+from diffpbd.codegen.emit.border import add_frame, add_header
 from diffpbd.codegen.emit.clearance import add_clearance
 from diffpbd.codegen.emit.cone_constants import CONE_CONSTANTS
 from diffpbd.codegen.emit.constants import CONSTANTS, FLOATING_CONSTANTS, LIMIT_CONSTANTS
@@ -64,11 +65,8 @@ def write_folder(
             f"{recipe.name}: no moving joint between base {robot.base} and tip {', '.join(recipe.tip)}; nothing to generate."
         )
     known = versions()
-    emission = sources.Emission(
-        recipe.name,
-        sources.Banner("", known["diffpbd"], recipe.name, options_hash[:16], command(recipe)),
-        floating=robot.floating,
-    )
+    banner = sources.Banner("", known["diffpbd"], recipe.name, options_hash[:16], command(recipe))
+    emission = sources.Emission(recipe.name, banner, floating=robot.floating)
     model = build(robot, recipe)
     found = capabilities(model, command)
     if recipe.cuda:
@@ -89,7 +87,7 @@ def write_folder(
     ]
 
     def hand_over() -> None:
-        sources.add_header(emission, joints, model.entries)
+        add_header(emission, joints, model.entries)
         header = f"{recipe.name}.h"
         fresh = [k for k in emission.files if k.startswith("src/") and k not in handed]
         handed.update(fresh)
@@ -153,7 +151,7 @@ def write_folder(
         say("deriving steps on maximal states")
         _add_steps(emission, model, found, graphs)
         clock.lap("step")
-    abi_hash = sources.add_frame(emission, joints, model.entries, work, recipe.h, example_start(robot))
+    abi_hash = add_frame(emission, joints, model.entries, work, recipe.h, example_start(robot))
     hand_over()
     if recipe.single:
         say(f"not in single precision: {', '.join(add_single(emission, ALL_CONSTANTS, joints, alpha))}")
@@ -276,7 +274,7 @@ def _add_steps(emission: sources.Emission, model: Model, found: Capabilities, gr
                 graphs[f"vjp_{name}"] = step_graphs.reverse(graphs[name], f"vjp_{name}")
 
 
-def _rows(manifest: Manifest, texts: dict[str, int], seconds: dict[str, float]) -> tuple[Row, ...]:
+def _rows(manifest: Manifest, texts: Mapping[str, int], seconds: Mapping[str, float]) -> tuple[Row, ...]:
     return tuple(Row(f.name, f.operations, seconds.get(f.name, 0.0), texts.get(f.name, 0)) for f in manifest.functions)
 
 

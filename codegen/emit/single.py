@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from diffpbd.codegen.emit.border import add_entries
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.constants import STATUS_NAMES
 from diffpbd.codegen.emit.enumerators import frames, parameters, statuses
@@ -36,7 +37,7 @@ TOLERANCES: Final[Mapping[str, float]] = {
     "least_step": LEAST_STEP,
 }
 """Constants with another value in single precision."""
-SOURCES: Final = ("joint_step", "formulas", "functions", "derivatives", "frames", "common")
+SOURCES: Final = ("joint_step", "formulas", "functions", "derivatives", "frames", "entries", "common")
 """C files that exist in single precision, with all that they include."""
 REFUSED: Final = (
     "step",
@@ -112,11 +113,12 @@ def add_single(
     own = Emission(name, emission.banner, frames=emission.frames)
     kept = [f for f in emission.functions if family(f.name) not in REFUSED]
     own.functions += [dataclasses.replace(f, symbol=f"{name}_{f.name}") for f in kept]
-    called = [*(f.name for f in kept), *(f"{f.name}_work_size" for f in kept), "alpha_defaults"]
+    called = [*(f"{f.name}{end}" for f in kept for end in ("", "_unjudged", "_work_size")), "alpha_defaults"]
     other = {f"{robot}_{k}": f"{name}_{k}" for k in called}
     other |= {f"{robot.upper()}_{k}": f"{name.upper()}_{k}" for k in ("ALPHA", "JOINTS")}
     other[f'#include "{robot}.h"'] = f'#include "{name}.h"'
     own.files["src/model.h"] = ""
+    add_entries(own)
     own.add("src/sine_series.h", "plain", text=plain("sine_series_single.h"), source=False)
     meanings = [(k, word, said.replace("1e-9 s", f"{LEAST_STEP:g} s")) for k, word, said in statuses(own.functions)]
     own.add(

@@ -59,6 +59,8 @@ enum loop_status {
   LOOP_STATUS_STEP_REFUTED = 17,
   /* h is not above zero: a step goes forwards in time, by 1e-9 s at least */
   LOOP_STATUS_STEP_NOT_FORWARDS = 21,
+  /* a number of the result is not finite: an input is not finite, or too large */
+  LOOP_STATUS_NOT_FINITE = 23,
   /* frame or reference is none of the header's */
   LOOP_STATUS_NO_FRAME = 30
 };

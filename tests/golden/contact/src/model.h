@@ -13,6 +13,8 @@
 #define JOINED(a, b) JOINED_AS_THEY_ARE(a, b)
 #define JOINED_AS_THEY_ARE(a, b) a##b
 #define ROBOT(name) JOINED(contact_, name)
+/* What a public function calls: entries.c judges its result. */
+#define INNER(name) ROBOT(JOINED(name, _unjudged))
 
 /* Constants; manifest.json has their units and reasons. */
 #define C_RIGHT_ANGLE 1e-11
@@ -150,6 +152,7 @@
 #define STATUS_BASE_QUATERNION 20
 #define STATUS_OUTSIDE_LIMITS 22
 #define STATUS_STEP_NOT_FORWARDS 21
+#define STATUS_NOT_FINITE 23
 #define STATUS_NO_FRAME 30
 #define STATUS_IK_NOT_REACHED 31
 #define STATUS_IK_BAD_GOAL 32
