@@ -34,6 +34,7 @@ from support.reality import KINDS, BenchReal, Differences, Kind
 
 LAWS = ("gravity", "impedance", "cartesian", "track", "mpc")
 BAXTER = KINDS["baxter"]
+STIFFNESS, DAMPING = np.array(BAXTER.stiffness), np.array(BAXTER.damping)
 SLOWER = 0.4
 """Share of these gains that 100 Hz are quick enough for."""
 MARGIN = 0.2

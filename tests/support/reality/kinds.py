@@ -20,7 +20,8 @@ ROBOTS = Path(__file__).parents[3] / "codegen" / "robots"
 class Kind:
     """Friction by joint from the base on, as a model knows it: dry [N·m], viscous [N·m·s/rad]; a spring [N·m/rad, rad] beside
     the motor of one joint, by the end of its name; `ready` [rad] is a pose of rest well inside the limits. `stiffness`
-    [N·m/rad] and `damping` [N·m·s/rad] are gains of laws that its model bears at 250 Hz. `shipped` is its name among the shipped robots."""
+    [N·m/rad] and `damping` [N·m·s/rad] are gains of laws that its model bears at 250 Hz. `shipped` is its name among
+    the shipped robots."""
 
     urdf: Callable[[], Path]
     hand: str
