@@ -12,7 +12,7 @@ from support.bench_arm import Bench
 from support.sensors import Filtered
 
 from diffpbd.runtime.loop.decision import Decision
-from diffpbd.runtime.loop.reflexes import BETWEEN
+from diffpbd.runtime.loop.observer import BETWEEN
 from diffpbd.runtime.loop.run import Run
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.records.joint_states import JointStateReader

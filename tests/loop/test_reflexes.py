@@ -9,6 +9,7 @@ import pytest
 from support.bench_arm import JOINTS, bench_limits, inertial
 
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.reflexes import Breach, Reflex, Reflexes, ReflexSettings
 from diffpbd.runtime.model.limits import Approach
 
@@ -17,8 +18,8 @@ MIDDLE = np.array([0.0, 1.0])
 
 
 def made(**options: object) -> Reflexes:
-    settings = ReflexSettings(**{k: v for k, v in options.items() if k not in ("inertial", "clearance")})
-    extra = {k: v for k, v in options.items() if k in ("inertial", "clearance")}
+    settings = ReflexSettings(**{k: v for k, v in options.items() if k not in ("motion", "clearance")})
+    extra = {k: v for k, v in options.items() if k in ("motion", "clearance")}
     return Reflexes(JOINTS, bench_limits(), settings, **extra)
 
 
@@ -45,7 +46,7 @@ def moving(rate: float, joint: int = 0, start: float = 0.5):
 
 
 def test_a_quiet_arm_breaches_nothing() -> None:
-    assert drive(made(inertial=inertial), 2.0)[0] is None
+    assert drive(made(motion=Motion(inertial)), 2.0)[0] is None
 
 
 @pytest.mark.parametrize("joint, limit", [(0, 1.5), (1, 2.0)])
@@ -194,7 +195,7 @@ def test_tracking(side: float) -> None:
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_contact_of_an_arm_that_does_not_yield(joint: int, allowed: float, side: float) -> None:
     for share, reflex in ((0.98, None), (1.02, Reflex.CONTACT)):
-        found = drive(made(inertial=inertial), 0.3, law=lambda t, s=share: side * s * allowed * np.eye(2)[joint])
+        found = drive(made(motion=Motion(inertial)), 0.3, law=lambda t, s=share: side * s * allowed * np.eye(2)[joint])
         assert found[0] is reflex
         if reflex:
             assert found[1] == 0.03 and JOINTS[joint] in found[2] and f"{-side * share * allowed:.1f}" in found[2]
@@ -205,10 +206,10 @@ def test_contact_counts_acceleration_and_what_was_sent() -> None:
     pull = np.array([4.0, 0.0])
     ddq = np.linalg.solve(np.array([inertial(MIDDLE, ZERO, e) for e in np.eye(2)]).T, pull)
     arm = {"q": lambda t: MIDDLE + 0.5 * ddq * t**2, "dq": lambda t: ddq * t}
-    explained = made(inertial=inertial, contact=0.02)
+    explained = made(motion=Motion(inertial), contact=0.02)
     assert drive(explained, 0.08, law=lambda t: pull, **arm)[0] is None
     np.testing.assert_allclose(explained.external, 0.0, atol=0.3)
-    assert drive(made(inertial=inertial, contact=0.07), 0.08, **arm)[0] is Reflex.CONTACT
+    assert drive(made(motion=Motion(inertial), contact=0.07), 0.08, **arm)[0] is Reflex.CONTACT
     explained.start()
     assert (explained.external == 0.0).all()
 
@@ -231,7 +232,7 @@ def test_at_exactly_a_threshold_is_no_breach(exact: dict) -> None:
 
 def test_contact_at_exactly_its_threshold_is_none() -> None:
     law = lambda t: np.array([15.0, 0.0])  # noqa: E731 one line, used once
-    reflexes = made(inertial=inertial)
+    reflexes = made(motion=Motion(inertial))
     assert drive(reflexes, 0.25, law=law, dt=1.0 / 128.0)[0] is None
     assert reflexes.external[0] == -15.0
 
@@ -259,7 +260,7 @@ def test_the_model_is_asked_for_the_mean_motion_of_the_last_states(dt: float) ->
 def test_the_joint_that_is_named_is_the_worst_for_its_own_limit() -> None:
     fast = {"q": lambda t: MIDDLE + np.array([1.7, 2.25]) * t, "dq": lambda t: np.array([1.7, 2.25])}
     assert "arm_s moves at 1.70" in drive(made(), 0.05, **fast)[2]
-    assert "arm_e is moved by -5.0" in drive(made(inertial=inertial), 0.1, law=lambda t: np.array([16.0, 5.0]))[2]
+    assert "arm_e is moved by -5.0" in drive(made(motion=Motion(inertial)), 0.1, law=lambda t: np.array([16.0, 5.0]))[2]
 
 
 def test_three_equal_states_are_not_frozen_yet() -> None:

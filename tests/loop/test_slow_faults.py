@@ -10,6 +10,7 @@ from support.bench_arm import JOINTS, BenchArm, bench_limits, inertial
 from support.sensors import Filtered
 
 from diffpbd.runtime.control.gravity import GravityOwner
+from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.reflexes import Reflex, Reflexes, ReflexSettings
 from diffpbd.runtime.loop.slow_faults import SlowFaults
 from diffpbd.runtime.loop.stopping import Reason
@@ -164,7 +165,7 @@ def test_what_the_reflexes_make_of_it() -> None:
         (inertial, 0.1, 0.0, Reflex.MOTION), (None, -0.1, 0.0, Reflex.MOTION), (inertial, 0.0, 7.6, Reflex.CONTACT),
         (inertial, 0.0, 7.4, None), (None, 0.0, 7.6, None),
     ):  # fmt: skip
-        reflexes = Reflexes(JOINTS, bench_limits(), ReflexSettings(), inertial=model)
+        reflexes = Reflexes(JOINTS, bench_limits(), ReflexSettings(), motion=model and Motion(model))
         told = [
             reflexes.watch(k * DT, np.array([q * k * DT, 1.0]), ZERO, np.array([k, 0.0]), np.array([law, 0.0]))
             for k in range(256)
