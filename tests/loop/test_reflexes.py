@@ -237,26 +237,6 @@ def test_contact_at_exactly_its_threshold_is_none() -> None:
     assert reflexes.external[0] == -15.0
 
 
-@pytest.mark.parametrize("dt", [0.01, 0.005])
-def test_the_model_is_asked_for_the_mean_motion_of_the_last_states(dt: float) -> None:
-    """Of 0.03 s, or of four states where that is all there is."""
-    asked: list[tuple[np.ndarray, ...]] = []
-
-    def record(*motion: np.ndarray) -> np.ndarray:
-        asked.append(motion)
-        return ZERO
-
-    speeds = {
-        "q": lambda t: MIDDLE + np.array([0.0, 0.2 * t + 1.5 * t**2]),
-        "dq": lambda t: np.array([0.0, 0.2 + 3.0 * t]),
-    }
-    assert drive(made(inertial=record), 3 * dt, **speeds, dt=dt)[0] is None
-    ((q, dq, ddq),) = asked
-    np.testing.assert_allclose(q, speeds["q"](3 * dt))
-    np.testing.assert_allclose(dq, [0.0, 0.2 + 4.5 * dt])
-    np.testing.assert_allclose(ddq, [0.0, 3.0])
-
-
 def test_the_joint_that_is_named_is_the_worst_for_its_own_limit() -> None:
     fast = {"q": lambda t: MIDDLE + np.array([1.7, 2.25]) * t, "dq": lambda t: np.array([1.7, 2.25])}
     assert "arm_s moves at 1.70" in drive(made(), 0.05, **fast)[2]
@@ -266,19 +246,6 @@ def test_the_joint_that_is_named_is_the_worst_for_its_own_limit() -> None:
 def test_three_equal_states_are_not_frozen_yet() -> None:
     same = {"dq": lambda t: np.array([0.05, 0.0]), "effort": lambda t: ZERO}
     assert drive(made(), 0.3, dt=0.03, **same)[:2] == (Reflex.FROZEN, 0.09)
-
-
-def test_unexplained_torque_is_looked_at_every_hundredth_of_a_second() -> None:
-    asked: list[float] = []
-
-    def record(q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
-        asked.append(q[0])
-        return ZERO
-
-    reflexes = made(inertial=record)
-    for stamp in (-0.03, -0.02, -0.01, 0.0, 0.005, 0.01, 0.019, 0.02):
-        reflexes.watch(stamp, np.array([0.1 * stamp, 1.0]), np.array([0.1, 0.0]), None, ZERO)
-    np.testing.assert_allclose(asked, [0.0, 0.001, 0.002])  # from the fourth state on
 
 
 def test_power() -> None:
@@ -349,14 +316,14 @@ def accelerating(joint: int, rate: float, ddq: float):
     }
 
 
-UNIT = {"inertial": lambda q, dq, ddq: np.array([0.5, 0.1]) * ddq}
+UNIT = {"motion": Motion(lambda q, dq, ddq: np.array([0.5, 0.1]) * ddq)}
 
 
 @pytest.mark.parametrize("joint, limit, ddq", [(0, 1.5, 12.0), (1, 2.0, 20.0)])
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_a_joint_that_is_driven_is_stopped_before_it_is_fast(joint: int, limit: float, ddq: float, side: float) -> None:
     edge = 1.2 * limit - 0.05 * ddq  # what it gains until a brake acts
-    for rate, reflex in ((edge - 1e-3, None), (edge + 1e-3, Reflex.SPEED)):
+    for rate, reflex in ((edge - 1e-3, None), (edge + 1e-3, Reflex.CONTACT)):
         moves = accelerating(joint, side * rate, side * ddq)
         found = drive(made(**UNIT), 0.03, **moves)
         assert found[0] is reflex
@@ -369,7 +336,7 @@ def test_a_joint_that_is_driven_is_stopped_before_it_is_fast(joint: int, limit: 
 
 
 def test_a_joint_that_is_driven_at_exactly_a_threshold_is_no_breach() -> None:
-    still = {"inertial": lambda q, dq, ddq: ZERO}  # so that what is sent is all that the model does not explain
+    still = {"motion": Motion(lambda q, dq, ddq: ZERO)}  # so that what is sent is all that the model does not explain
     fast = 1.2 * 1.5
     for settings, rate, torque, reflex in (
         ({"speed": 1.3}, fast, 10.0, None), ({"speed": 1.3}, np.nextafter(fast, 2.0), 10.0, Reflex.SPEED),
@@ -382,7 +349,7 @@ def test_a_joint_that_is_driven_at_exactly_a_threshold_is_no_breach() -> None:
 
 def test_what_drives_a_joint_is_a_tenth_of_its_effort() -> None:
     moves = accelerating(0, 1.45, 12.0)
-    for torque, reflex in ((4.99, None), (5.01, Reflex.SPEED), (-5.01, None)):
+    for torque, reflex in ((4.99, None), (5.01, Reflex.CONTACT), (-5.01, None)):
         law = lambda t, u=torque: np.array([6.0 - u, 0.0])  # noqa: E731
         assert drive(made(**UNIT), 0.03, law=law, **moves)[0] is reflex
 
