@@ -30,7 +30,7 @@ IMPEDANCE: dict[str, Any] = {
 TOGETHER = 2 * round(BETWEEN * RATE)
 """Ticks of which the mean is taken: what is done now and then is in each such mean as often as in the run."""
 MOST = {"tick": 6.5, "stop": 9.0, "state": 0.7}
-"""Times the measure: 1.3 to 1.4 times what is seen. With NumPy on seven numbers at every step it was 8.1, and 0.92 for a state."""
+"""Times the measure: a third more than is seen. With NumPy on seven numbers at every step it was 8.1, and 0.92 for a state."""
 
 
 def measure() -> None:

@@ -26,7 +26,7 @@ def still(observer: Observer, seconds: float, *, step: float = 1e-3, law: tuple[
 
 @pytest.mark.parametrize("rate", [100.0, 1000.0])
 def test_an_external_torque_on_seven_joints_in_motion(rate: float) -> None:
-    """Torques change every tick, the arm reaches 3 rad/s; seen to 0.02 of the effort limits, a fifteenth of CONTACT's threshold."""
+    """Torques change every tick, the arm reaches 3 rad/s; what is seen is true to 0.02 of the effort limits."""
     pinocchio = pytest.importorskip("pinocchio")
     robot = loaded("baxter_bare")
     observer = Observer(motion_model(robot, robot.alpha.vector({})), robot.limits.effort)

@@ -236,7 +236,10 @@ def test_what_a_run_took_a_wrong_speed_for_is_said_too() -> None:
 
 def test_a_wrong_speed_is_no_speed() -> None:
     settings = ReflexSettings(contact=1.0)
-    for law, bias, text in (("moving", 1.9, "(at first seen as SPEED: arm_e"), ("impedance", 2.25, "position jump for")):
+    for law, bias, text in (
+        ("moving", 1.9, "(at first seen as SPEED: arm_e"),
+        ("impedance", 2.25, "position jump for"),
+    ):
         report, _ = run(law, fault=slowly(biased(1, bias)), owner=GravityOwner.MODEL, reflexes=settings)
         assert text in report.text and report.exit_code in (20, 23), report
 
