@@ -141,6 +141,14 @@ class Function:
     status: Mapping[int, str] = field(default_factory=dict)
     rollout: bool = False
 
+    @property
+    def signature(self) -> str:
+        """Name and arguments in their order, as the library says them: `gravity(p 7x1, alpha 92x1) -> (u 7x1)`."""
+        inputs, outputs = (
+            ", ".join(f"{a.name} {a.rows}x{a.cols}" for a in group) for group in (self.inputs, self.outputs)
+        )
+        return f"{self.name}({inputs}) -> ({outputs})"
+
 
 @dataclass(frozen=True)
 class Parameter:
