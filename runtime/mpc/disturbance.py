@@ -8,6 +8,7 @@ millinewton metres here, where a difference of positions would make it hundreds 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,16 +17,16 @@ from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.functions.friction import COULOMB, KINDS
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["TIME_CONSTANT", "DisturbanceObserver"]
+__all__ = ["TIME_CONSTANT", "DisturbanceObserver", "overload"]
 
 TIME_CONSTANT = 0.02
 """s, of the low-pass on the estimate: two ticks at 100 Hz, so that a push is known before it has moved a shoulder."""
 LOAD_TIME = 1.0
-"""s; time constant with which a lasting disturbance becomes a load: longer than a push by hand, and a few seconds settle a load."""
+"""s; time constant with which what lasts becomes a load: as long as a push by hand, and a few seconds settle a load."""
 FREEING = 0.03
-"""[1/s] Change of torque that frees a joint which sticks, as a share of its effort limit: a joint's friction in half a second."""
-FREEING_JERK = 300.0
-"""rad/s³; the same where it is less, times the inertia: in the two ticks until it is noticed, a light joint moves 0.4 mrad."""
+"""[1/s] Change of torque that frees a joint which sticks, as a share of its effort limit: its friction in half a second."""
+FREEING_JERK = 1000.0
+"""rad/s³; the same where it is less, times the inertia: in the two ticks until it is noticed, a light joint moves 1 mrad."""
 FORGET = 0.1
 """s; time constant with which an estimate decays without new samples."""
 TICK_TOLERANCE = 0.25
@@ -149,3 +150,13 @@ class DisturbanceObserver:
         within the step, has any friction up to its Coulomb torque, so a smaller difference is no evidence."""
         slack = self._coulomb * (1.0 - np.tanh(pd / self._transition) * np.tanh(pd_next / self._transition))
         return within(self.load, torque - slack, torque + slack)
+
+
+def overload(joints: Sequence[str], hold: FloatArray, load: FloatArray, bounds: FloatArray) -> tuple[str, ...]:
+    """Joints that cannot be held, in words: `hold` [N·m] bears the weight, `load` acts, `bounds` (2, n) are the torque's."""
+    needed = hold - load
+    return tuple(
+        f"{joints[k]} cannot be held: weight and the estimated load of {load[k]:.3g} N·m take {needed[k]:.3g} N·m, and "
+        f"it may give {bounds[0][k]:.3g} to {bounds[1][k]:.3g}; take load off or choose another pose"
+        for k in np.flatnonzero((needed < bounds[0]) | (needed > bounds[1])).tolist()
+    )
