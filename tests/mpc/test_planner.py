@@ -279,7 +279,7 @@ def test_what_was_really_sent_is_what_is_remembered() -> None:
                 mpc.sent(sent)
             waiting.append(sent)
             p, pd = robot.joint_step(p, pd, waiting.pop(0))
-        estimates[told] = float(np.abs(mpc.observer.estimate).max())
+        estimates[told] = float(np.abs(mpc.observer.residual).max())
     assert estimates[True] < 1e-4 < 0.1 < estimates[False], estimates
 
 
