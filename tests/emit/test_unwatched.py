@@ -1,4 +1,4 @@
-"""Which pairs of links a robot's distances watch, and what is said of the others: links without a shape, neighbours, an SRDF."""
+"""Which pairs of links the distances watch, and what is said of others: links without a shape, neighbours, an SRDF."""
 
 from __future__ import annotations
 
