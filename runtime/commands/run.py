@@ -162,9 +162,7 @@ def command(robot: str, words: FollowWords, how: RunOptions, **options: Any) -> 
     told = told_options()
     expect_used(options["controller"], told)
     for name, title in strange(kind, told).items():
-        raise click.UsageError(
-            f"{told[name]} is for {title}; {generated.name} is driven as {kind.title}."
-        )
+        raise click.UsageError(f"{told[name]} is for {title}; {generated.name} is driven as {kind.title}.")
     kind.expect(options)
     configuration = configured(generated, options, words)
     with kind.attach(generated, configuration, options) as attached:
