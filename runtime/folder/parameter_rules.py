@@ -72,14 +72,16 @@ def rules(names: Sequence[str]) -> Iterator[Rule]:
             yield Rule(AlphaFault.NO_BODY, tuple(at[f"{kind}.{moment}"] for moment in MOMENTS))
 
 
-def broken(rule: Rule, values: Any, slack: float = 0.0) -> Any:
-    """Whether a vector breaks a rule by more than `slack` [unit of the entries]; of a batch (..., entries) by rows."""
-    found = [values[..., k] for k in rule.entries]
-    if rule.fault is AlphaFault.PUSHES:
+def broken(fault: AlphaFault, found: Any, slack: float = 0.0) -> Any:
+    """Which rules of a kind are broken by more than `slack` [unit of the entries]; `found` are the values of their entries, one
+    array for each place in `Rule.entries`."""
+    if fault is AlphaFault.PUSHES:
         return np.abs(found[0]) > found[1] + slack
-    if rule.fault is AlphaFault.NO_RANGE:
+    if fault is AlphaFault.NO_RANGE:
         return found[0] > found[1]
     xx, xy, xz, yy, yz, zz = found
+    if not (np.any(xy) or np.any(xz) or np.any(yz)):
+        return np.zeros(np.shape(xx), bool)  # then the bounds of the entries say it all
     xx, yy, zz = xx + slack, yy + slack, zz + slack
     more = 1.0 + ROUNDING
     pairs = (xy * xy > more * xx * yy) | (xz * xz > more * xx * zz) | (yz * yz > more * yy * zz)

@@ -214,8 +214,11 @@ class ParameterVector:
         return values
 
     @cached_property
-    def _rules(self) -> tuple[Rule, ...]:
-        return tuple(rules(self.names))
+    def _rules(self) -> list[tuple[AlphaFault, tuple[Rule, ...], npt.NDArray[np.intp]]]:
+        """Rules by fault, and positions of their entries, (places, rules)."""
+        every = tuple(rules(self.names))
+        kinds = {fault: tuple(rule for rule in every if rule.fault is fault) for fault in AlphaFault}
+        return [(fault, own, np.array([rule.entries for rule in own]).T) for fault, own in kinds.items() if own]
 
     @cached_property
     def _held(self) -> tuple[FloatArray, FloatArray]:
@@ -225,15 +228,14 @@ class ParameterVector:
     def _refuse_together(
         self, values: FloatArray, where: str, slack: float = 0.0, among: Set[int] | None = None
     ) -> None:
-        """InputError for a vector, or a row of a batch, that breaks a rule between entries; `among`: of those with one of
-        these entries, and of ranges."""
-        for rule in self._rules:
-            if among is not None and rule.fault is not AlphaFault.NO_RANGE and among.isdisjoint(rule.entries):
-                continue
-            wrong = broken(rule, values, slack)
-            if np.any(wrong):
-                row = values[tuple(np.argwhere(wrong)[0])]
-                raise InputError(f"{where}{self._told(rule, [float(row[k]) for k in rule.entries])}")
+        """InputError for a vector, or a row of a batch, that breaks a rule between entries; `among`: one with any of these
+        entries, or of a range."""
+        for fault, own, places in self._rules:
+            wrong = broken(fault, [values[..., place] for place in places], slack)
+            for *row, k in np.argwhere(wrong).tolist() if wrong.any() else ():
+                if among is None or fault is AlphaFault.NO_RANGE or not among.isdisjoint(own[k].entries):
+                    one = values[tuple(row)]
+                    raise InputError(f"{where}{self._told(own[k], [float(one[e]) for e in own[k].entries])}")
 
     def _told(self, rule: Rule, found: Sequence[float]) -> str:
         """What a broken rule says of these values of its entries."""

@@ -161,11 +161,12 @@ def _distances(problem: Problem, P: Any) -> tuple[Any, Any, Any]:
     apart, N = problem.apart, problem.horizon
     if apart is None or not apart.numbers[1]:
         return (casadi.MX(0, 1),) * 3
-    every = [casadi.MX.sym(kind, *x.T.shape) for kind, x in apart.obstacles.items()]
-    given = [casadi.repmat(x, 1, N) for x in every]
-    found = problem.robot.casadi("clearance").map(N)(P, *given, casadi.repmat(casadi.DM(problem.alpha), 1, N))
+    every = {kind: casadi.MX.sym(kind, *x.T.shape) for kind, x in apart.obstacles.items()}
+    given = {kind: casadi.repmat(x, 1, N) for kind, x in every.items()}
+    alpha = casadi.repmat(casadi.DM(problem.alpha), 1, N)
+    found = problem.robot.casadi("clearance").map(N)(p=P, **given, alpha=alpha)["distance"]
     slack = casadi.MX.sym("slack_near", found.numel())
-    return slack, casadi.vec(found) + slack, casadi.vertcat(*[casadi.vec(x) for x in every])
+    return slack, casadi.vec(found) + slack, casadi.vertcat(*[casadi.vec(x) for x in every.values()])
 
 
 def _flat(*blocks: FloatArray) -> FloatArray:
