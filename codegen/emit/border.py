@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
+from typing import Final
 
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.enumerators import frames, parameters, statuses
+from diffpbd.codegen.emit.model_header import Value, add_source_model
 from diffpbd.codegen.emit.sources import Emission
-from diffpbd.runtime.folder.manifest import ABI_VERSION, Argument, Function, Parameter
+from diffpbd.runtime.folder.manifest import ABI_VERSION, Argument, Function, Joint, Parameter
+from diffpbd.runtime.folder.parameter_rules import rules
+
+MOMENTS: Final = 6
+"""Most entries of a rule between parameters: a matrix of inertia."""
 
 
 def add_entries(emission: Emission, dispatched: Container[str] = ()) -> None:
@@ -29,46 +35,70 @@ def _sizes(outputs: Sequence[Argument]) -> list[str]:
     return [f"{{{a.size(0)}, {a.size(1) - a.size(0)}}}" for a in outputs]
 
 
-def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter]) -> list[dict[str, str]]:
-    """The header of all functions that are declared so far; returns the parameters as templates take them."""
-    numbers = parameters(alpha)
+def add_parameters(emission: Emission, alpha: Sequence[Parameter], joints: Sequence[Joint]) -> None:
+    """src/parameters.c: parameters with bounds, what judges a vector of them, and limits of joints."""
+    every = list(rules([a.name for a in alpha]))
+    values: dict[str, Value | bool] = {
+        "ALPHA": len(alpha), "RULES": len(every),
+        "ALPHA_NAME": _array(f'"{a.name}"' for a in alpha), "ALPHA_DEFAULT": _array(literal(a.default) for a in alpha),
+        **{f"ALPHA_{side.upper()}": _limits(alpha, side) for side in ("lower", "upper")},
+        "JOINT_NAME": _array(f'"{j.name}"' for j in joints),
+        **{f"JOINT_{side.upper()}": _limits(joints, side) for side in ("lower", "upper", "velocity", "effort")},
+    }  # fmt: skip
+    table = [k for rule in every for k in (int(rule.fault), *rule.entries, *(-1,) * (MOMENTS - len(rule.entries)))]
+    add_source_model(emission, "parameters", values, {"rules": ("int", table)}, "")
+    emission.copy("parameters.c")
+
+
+def _array(entries: Iterable[str]) -> str:
+    return f"{{{', '.join(entries)}}}"
+
+
+def _limits(of: Sequence[Parameter] | Sequence[Joint], side: str) -> str:
+    """Of each its `side`; what has none has the largest number, since not every compiler takes an infinite constant."""
+    none = "-DBL_MAX" if side == "lower" else "DBL_MAX"
+    values = (getattr(one, side) for one in of)
+    return _array(none if value is None else literal(value) for value in values)
+
+
+def add_header(
+    emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter], least_step: str = "1e-9 s"
+) -> None:
+    """The header of all functions that are declared so far, at the end with the hash of the code; `least_step` is that of
+    its precision."""
     emission.add(
-        f"{emission.robot}.h", "header.h", joints=joints, alpha=numbers, functions=emission.functions,
-        statuses=statuses(emission.functions), frames=frames(emission.frames),
+        f"{emission.robot}.h", "header.h", joints=joints, alpha=parameters(alpha), functions=emission.functions,
+        statuses=[(k, name, said.replace("1e-9 s", least_step)) for k, name, said in statuses(emission.functions)],
+        frames=frames(emission.frames), abi=ABI_VERSION, hash=emission.hash,
     )  # fmt: skip
-    return numbers
 
 
 def add_frame(
-    emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter], work: int, h: float, start: Sequence[float]
-) -> str:
-    """Header, common symbols, build files, and an example that steps from `start`; returns the hash of all C text, which
-    the library will report."""
+    emission: Emission, joints: Sequence[str], limits: Sequence[Joint], alpha: Sequence[Parameter], h: float,
+    start: Sequence[float],
+) -> None:  # fmt: skip
+    """Header, common symbols, build files, and an example that steps from `start`; the hash of all C text, which the
+    library will report, is known then."""
     add_entries(emission, {f.name for f in emission.dispatched})
+    add_parameters(emission, alpha, limits)
     emission.copy("common.c")
     sources = sorted(p for p in emission.files if p.endswith(".c"))
-    numbers = add_header(emission, joints, alpha)
+    add_header(emission, joints, alpha)
     digest = hashlib.sha256()
     for path in sorted(emission.files):
         digest.update(f"{path}\n{emission.files[path]}\n".encode())
-    abi_hash = digest.hexdigest()
+    emission.hash = digest.hexdigest()
+    add_header(emission, joints, alpha)
     most = max(max(len(f.inputs), len(f.outputs)) for f in emission.functions)
     emission.add(
         "src/common_model.h", "source_model.h", source="common", kernels="",
         values={
-            "HASH": f'"{abi_hash}"', "ABI": ABI_VERSION, "MOST_ARGUMENTS": most, "SIDE_BY_SIDE(_)": " ".join(emission.lanes),
+            "HASH": f'"{emission.hash}"', "ABI": ABI_VERSION, "MOST_ARGUMENTS": most,
+            "SIDE_BY_SIDE(_)": " ".join(emission.lanes),
         },
-        tables={
-            "alpha_default": ("double", [a["default"] for a in numbers]),
-            "signatures": ("char *const", [f'"{f.signature}"' for f in emission.functions]),
-        },
+        tables={"signatures": ("char *const", [f'"{f.signature}"' for f in emission.functions])},
     )  # fmt: skip
     stepping = any(f.name == "joint_step" for f in emission.functions)
-    gravity = emission.known("gravity")
-    emission.add(
-        "main.c", "main.c", h=literal(h), stepping=stepping, start=[literal(x) for x in start],
-        work=max(1, work if stepping else gravity.work_size or 0),
-    )  # fmt: skip
+    emission.add("main.c", "main.c", h=literal(h), stepping=stepping, start=[literal(x) for x in start])
     emission.add("Makefile", "Makefile", sources=sources)
     emission.add("CMakeLists.txt", "CMakeLists.txt", sources=sources)
-    return abi_hash

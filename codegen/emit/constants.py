@@ -10,6 +10,7 @@ from diffpbd.codegen.graph.geometry import RIGHT_ANGLE
 from diffpbd.codegen.graph.joint_step import LEAST_STEP
 from diffpbd.codegen.method.limits import CLOSE, INWARDS, OUTSIDE, PASSES
 from diffpbd.runtime.folder.manifest import Constant
+from diffpbd.runtime.folder.parameter_rules import FAULTS, ROUNDING
 
 CONSTANTS: Final = (
     Constant(
@@ -78,6 +79,9 @@ CONSTANTS: Final = (
     Constant("max_pose", 30, "1", "iterations of the pose solve"),
     Constant("max_rate", 60, "1", "Newton iterations of the implicit friction kick"),
     Constant("max_line", 30, "1", "step sizes tried in one line search"),
+    Constant(
+        "body_rounding", ROUNDING, "1", "part of a product of moments of inertia by which turning a body may miss it"
+    ),
     Constant("mpc_none", 1e20, "SI", "mpc: a bound of this size is none"),
     Constant("mpc_pivot", 1e-13, "1", "mpc: pivot over diagonal entry that counts as rounding"),
     Constant("mpc_inside", 0.01, "1", "mpc: least slack at the start over half a bound's width"),
@@ -242,6 +246,9 @@ CLEARANCE_STATUS: Final = {
 }
 """What only a robot with distances can say."""
 
+ALPHA_STATUS: Final = {int(fault): words for fault, words in FAULTS.items()}
+"""What `<robot>_alpha_check` says of parameters."""
+
 SPECIAL_STATUS: Final = (
     LOOP_STATUS | UNILATERAL_STATUS | LIMIT_STATUS | CONTACT_STATUS | FLOATING_STATUS | FRAME_STATUS | CLEARANCE_STATUS
 )
@@ -273,5 +280,6 @@ STATUS_NAMES: Final = {
     NO_FRAME: "NO_FRAME",
     NOT_REACHED: "IK_NOT_REACHED",
     BAD_GOAL: "IK_BAD_GOAL",
+    **{int(fault): f"ALPHA_{fault.name}" for fault in FAULTS},
 }
 """What the header calls each of them, after <ROBOT>_STATUS_."""

@@ -43,6 +43,7 @@ class Emission:
     floating: bool = False
     """Whether arguments are those of a robot with a floating base."""
     frames: tuple[str, ...] = ()  # that the header lists
+    hash: str = ""  # of all C text, once all is there
     lanes: list[str] = field(default_factory=list)
     """Entries of common.c's table of what takes rows of a batch side by side: (name, place of the first input that all rows
     share, their number, lanes with AVX-512)."""

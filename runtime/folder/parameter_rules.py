@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["ASYMMETRIES", "FAULTS", "AlphaFault", "Rule", "broken", "mean_of", "rules"]
+__all__ = ["ASYMMETRIES", "FAULTS", "ROUNDING", "AlphaFault", "Rule", "broken", "mean_of", "rules"]
 
 
 class AlphaFault(IntEnum):
