@@ -115,7 +115,9 @@ class Ipopt:
                     ubx=_flat(rows * upper, free, free_slacks, near + np.inf, unbound),
                     lbg=_flat(none, rows * -change, -side, rows * p_lower, -side, rows * -speed, least),
                     ubg=_flat(none, rows * change, rows * p_upper, side, rows * speed, side, near + np.inf),
-                    p=_flat(task.p, task.pd, task.u_last, task.P[1:], task.PD[1:], task.U, task.tip[1:], *obstacles, prices, value),
+                    p=_flat(
+                        task.p, task.pd, task.u_last, task.P[1:], task.PD[1:], task.U, task.tip[1:], *obstacles, prices, value
+                    ),
                 )  # fmt: skip
             except RuntimeError as error:  # a function of the problem could not be evaluated
                 return Plan(Status.NOT_SOLVED, U, P, PD, iterations=count, detail=str(error).strip().splitlines()[-1])
