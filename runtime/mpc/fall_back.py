@@ -25,7 +25,9 @@ class FallBack:
         self.start()
 
     def start(self) -> None:
-        """Forget the pose; the torque is 0 until one is seen."""
+        """Forget pose and load; the torque is 0 until a pose is seen."""
+        self.load = self._still
+        """What acts on the joints [N·m] (n,) beside the model's gravity, as far as it has lasted."""
         self._p: FloatArray | None = None
         self._pd, self._torque, self._unseen = self._still, self._still, 0
 
@@ -46,9 +48,10 @@ class FallBack:
         if self._p is not None:
             for rates in (self._pd, self._still):
                 try:
-                    held = self._damped_hold(self._p, rates, lower, upper, *self._timing, self._alpha)
+                    bounds = lower + self.load, upper + self.load
+                    held = self._damped_hold(self._p, rates, *bounds, *self._timing, self._alpha)
                 except SolverError:
                     continue
-                self._torque = np.asarray(held, dtype=np.float64)
+                self._torque = np.asarray(held - self.load, dtype=np.float64)
                 break
         return within(self._torque, lower, upper)

@@ -227,6 +227,8 @@ class Mpc(Sent):
                 status = Status.STEP_FAILED
         if plan is not None and plan.status.usable:
             source, torque = self.reuse.success(time, plan.U, biased)
+            if self.observer is not None:
+                self._fall_back.load = self.observer.lasting
         else:
             now = time if np.isfinite(time) else (self._last_time or 0.0) + self.problem.h
             source, torque = self.reuse.failure(now, self.problem.h, self._fall_back.torque(*self.problem.bounds[:2]))

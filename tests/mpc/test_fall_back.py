@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import files
 from pathlib import Path
@@ -10,12 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import ur10e
 from support.closed_robots import case
 from support.floating_arm import stopped_flap
 from support.free_flyer import position
-from support.held_arm import RATES, WAYS_IN, Arm, Plant, energies
+from support.held_arm import RATES, WAYS_IN, Arm, Plant, Refusing, energies
+from support.planned import model_of
+from support.reality import Differences, RealArm
 from support.robots import CACHE, generated, loaded
+from support.universal import UR10E, write
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.arrays import FloatArray
@@ -49,7 +52,7 @@ def arm(name: str) -> tuple[Robot, str]:
     if name == "ur10e":
         path = CACHE / "fall_back" / "ur10e.urdf"
         path.parent.mkdir(parents=True, exist_ok=True)
-        urdf = str(ur10e.write(path))
+        urdf = str(write(path, UR10E))
         return load(generated(urdf, functions=("mpc",))), urdf
     urdf = str(ROBOTS / f"{name}.urdf")
     if name == "fr3":
@@ -266,3 +269,39 @@ def test_the_solver_says_what_it_cannot_use() -> None:
         robot.damped_hold([0.0, 0.0], [1e10, 0.0], -B, B, 0, 0.01)
     with pytest.raises(SolverError, match="holds without damping"):
         robot.damped_hold([0.0, 0.0], [0.0, 0.0], -B, B, -1, 0.01)
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_load_that_the_observer_has_seen_is_still_borne(known: bool) -> None:
+    """1 kg that the model does not know: with an observer the arm stays where it is, without one its wrist sinks."""
+    (robot, urdf), h = arm("baxter_bare"), 0.01
+    plant = Arm(robot, urdf, Plant(load=1.0, viscous=0.5))
+    mpc = Mpc(robot, 10, h=h, bounds=unbounded(robot), options=MpcOptions(reuse=0, disturbance=0.02 if known else None))
+    q, v = np.array([0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0]), np.zeros(7)
+    mpc.start(robot.gravity(q))
+    P, solver, fastest = np.tile(q, (11, 1)), mpc.solver, 0.0
+    for k in range(800):
+        mpc.solver = Refusing(solver, None) if k >= 700 else solver
+        u = mpc.tick(h * k, q, v, P).torque
+        q, v = plant.moved(q, v, u, h)
+        fastest = max(fastest, float(np.abs(v).max())) if k >= 700 else 0.0
+    print(f"{fastest:.3f} rad/s, {np.abs(q - P[0]).max():.3f} rad off")
+    assert fastest < 0.01 if known else fastest > 0.3
+
+
+def test_on_the_reality_bench_an_arm_at_rest_stays_there(count: Callable[[int, int], int]) -> None:
+    """Everything differs at once but the load: friction, rotors, masses, ripple, sensors; states 20 ms late; elastic gears, where
+    positions are the links'."""
+    robot, fastest = loaded("baxter_bare"), 0.0
+    alpha, effort = model_of(robot, "baxter"), robot.limits.effort
+    for seed in range(count(4, 40)):
+        drawn = Differences.drawn(seed, load=0.0, state_delay=0.02)
+        differences = drawn if drawn.sensor == "link" else replace(drawn, stiffness=None)
+        h = (0.01, 0.004, 0.001)[seed % 3]
+        real = RealArm("baxter", differences, period=h)
+        for _ in range(round(0.6 / h)):
+            _, q, dq, _ = real.state()
+            real.apply(robot.damped_hold(q, dq, -effort, effort, 0, h, alpha), h)
+            fastest = max(fastest, float(np.abs(real.dq).max()))
+    print(f"{fastest:.3f} rad/s")
+    assert fastest < 0.2

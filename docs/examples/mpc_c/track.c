@@ -36,7 +36,8 @@ static double options[7] = {2.0, 1.0, 15.0, 1e-6, 1e-8, 1e3, 1e3}; /* cold first
   relative gap and change of u [1] at which to stop; prices [cost per rad, cost per rad/s] of broken bounds */
 static double h = 0.01, alpha[ALPHA];
 static double P[2][N * (HORIZON + 1)], PD[2][N * (HORIZON + 1)], U[2][N * HORIZON], info[8];
-static double work[WORK], lower[N], upper[N], no_delay = 0.0;
+static double work[WORK], no_delay = 0.0;
+static double borne[N]; /* load that the last plan knew [N.m] */
 static Observer observer;
 
 static void reference(double time, double *position, double *rate) {
@@ -48,14 +49,18 @@ static void reference(double time, double *position, double *rate) {
   }
 }
 
-/* The torque of a tick without a plan: holds the pose and damps the motion, within the bounds. A robot's controller whose pose p
- * is not finite calls it with the last one that was, and zeros as pd. */
+/* The torque of a tick without a plan: holds the pose, bears the known load and damps the motion, within the bounds. A robot's
+ * controller whose pose p is not finite calls it with the last one that was, and zeros as pd. */
 static int fall_back(double *u) {
+  double lower[N], upper[N], *out[1];
   const double *in[7];
-  double *out[1];
+  int i, status;
+  for (i = 0; i < N; i++) lower[i] = borne[i] - effort[i], upper[i] = borne[i] + effort[i];
   in[0] = p, in[1] = pd, in[2] = lower, in[3] = upper, in[4] = &no_delay, in[5] = &h, in[6] = alpha;
   out[0] = u;
-  return ROBOT(damped_hold)(in, out, work);
+  status = ROBOT(damped_hold)(in, out, work);
+  for (i = 0; i < N; i++) u[i] -= borne[i];
+  return status;
 }
 
 /* The defaults of this robot's parameters that are not zero, by the numbers of the header. */
@@ -81,8 +86,8 @@ int main(int argc, char **argv) {
     weights[i] = weights[4 * N + i] = 1.0;          /* p, and p at the end */
     weights[N + i] = weights[5 * N + i] = 0.02;     /* pd */
     weights[3 * N + i] = 2e-7;                      /* change of torque */
-    bounds[i] = lower[i] = -effort[i];
-    bounds[N + i] = upper[i] = effort[i];
+    bounds[i] = -effort[i];
+    bounds[N + i] = effort[i];
     bounds[2 * N + i] = 10.0 * effort[i] * h;       /* change in a step */
     bounds[3 * N + i] = -3.0;
     bounds[4 * N + i] = 3.0;
@@ -112,6 +117,7 @@ int main(int argc, char **argv) {
     if (status == BAXTER_BARE_STATUS_OK || status == BAXTER_BARE_STATUS_MPC_LIMITED) {
       options[0] = 1.0; /* the guess is the last plan, a step on */
       for (i = 0; i < N; i++) u_last[i] = fmin(fmax(U[now][i] - observer.estimate[i], -effort[i]), effort[i]);
+      for (i = 0; i < N; i++) borne[i] = observer_lasting(&observer, i);
     } else {
       options[0] = 2.0; /* there is no plan: the next one starts cold, and so does the observer */
       if (fall_back(u_last) != 0) return 5;
