@@ -10,11 +10,12 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.files import write_atomic
 from diffpbd.runtime.commands.results import note
-from diffpbd.runtime.model.clearance import Distances
+from diffpbd.runtime.loop.replay import read_run
+from diffpbd.runtime.model.clearance import Distances, distances_of
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.model.shapes import read_shapes
 
-__all__ = ["expect_meshes", "filmed", "nearest", "played", "reported"]
+__all__ = ["expect_meshes", "filmed", "nearest", "nearest_of_log", "played", "reported"]
 
 
 FEW = 5
@@ -97,3 +98,13 @@ def nearest(distances: Distances | None, time: FloatArray, q: FloatArray) -> tup
         what = "the robot itself or an obstacle" if distances.placed else "the robot itself"
         return f"note: the motion goes through {what} in {inside} of {len(least)} samples: {text}", {"nearest": found}
     return f"nearest{'' if distances.placed else ' links'}: {text}", {"nearest": found}
+
+
+def nearest_of_log(robot: Robot, log: str) -> tuple[str, dict[str, Any]]:
+    """The same of the measured poses in the log of a run; nothing without distances."""
+    configuration, ticks = read_run(log)
+    distances = distances_of(robot, configuration.alpha, configuration.obstacles)
+    measured = [] if distances is None else [(t.time, t.position) for t in ticks if np.isfinite(t.position).all()]
+    if not measured:
+        return "", {}
+    return nearest(distances, np.array([time for time, _ in measured]), np.array([q for _, q in measured]))

@@ -10,7 +10,6 @@ import sys
 from typing import Any
 
 import click
-import numpy as np
 
 from diffpbd.runtime.arms.attached import Attached, kind_of, kinds, strange
 from diffpbd.runtime.base.errors import InputError
@@ -21,7 +20,7 @@ from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.derived import options as derived
 from diffpbd.runtime.commands.locate import open_manifest, open_robot, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import FollowWords
-from diffpbd.runtime.commands.motion import nearest
+from diffpbd.runtime.commands.motion import nearest_of_log
 from diffpbd.runtime.commands.numbers import PORT, Real, Whole
 from diffpbd.runtime.commands.obstacle_options import ObstacleWords
 from diffpbd.runtime.commands.options import (
@@ -42,7 +41,6 @@ from diffpbd.runtime.loop.replay import read_run, replay
 from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.status import RunStatus
 from diffpbd.runtime.loop.stopping import Reason, Report, StopRequest
-from diffpbd.runtime.model.clearance import distances_of
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.profile import FASTEST, Approach
@@ -180,7 +178,7 @@ def command(robot: str, words: FollowWords, around: ObstacleWords, how: RunOptio
     said(str(report))
     log = options["log"]
     files = [str(path) for path in (log, log and configuration_file(log)) if path and os.path.isfile(path)]
-    text, near = _nearest(generated, log) if files else ("", {})
+    text, near = nearest_of_log(generated, log) if files else ("", {})
     said(*filter(None, [text]))
     finish({**report.facts(), **near}, *files, _drawn(options["plot"], log))
     if report.exit_code:
@@ -211,16 +209,6 @@ def _check_files(robot: str, words: FollowWords, around: ObstacleWords, options:
         if not (log or source):
             raise click.UsageError("--plot draws a log; it needs --log OUT, or --transport replay --from LOG.")
         new_figure(1.0, 1.0)  # fails without matplotlib
-
-
-def _nearest(robot: Robot, log: str) -> tuple[str, dict[str, Any]]:
-    """What came nearest to what in the measured poses of a log, in words and for programs; nothing without distances."""
-    configuration, ticks = read_run(log)
-    distances = distances_of(robot, configuration.alpha, configuration.obstacles)
-    measured = [(tick.time, tick.position) for tick in ticks if np.isfinite(tick.position).all()]
-    if distances is None or not measured:
-        return "", {}
-    return nearest(distances, np.array([time for time, _ in measured]), np.array([q for _, q in measured]))
 
 
 def _drawn(plot: str | None, log: str) -> str | None:

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,10 +20,13 @@ from diffpbd.runtime import Robot, load
 from diffpbd.runtime.arms.attached import kind_of
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
+from diffpbd.runtime.commands.motion import nearest_of_log
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.loop.configuration import Configuration, limits_of
+from diffpbd.runtime.loop.recorder import Recorder
 from diffpbd.runtime.loop.supervisor import Settings
 from diffpbd.runtime.mpc.controller import MpcController
+from diffpbd.runtime.records.messages import Header, Tick
 
 INTO = np.array([0.5, 0.5])
 """[rad] A pose in the ball."""
@@ -109,3 +113,25 @@ def test_the_command_hands_them_over(arm: Robot, monkeypatch: pytest.MonkeyPatch
     assert found.exit_code == 2 and "--clearance M" in found.output
     found = CliRunner().invoke(cli, [*words, "--obstacle", ball])
     assert found.exit_code == 1 and "2 are given, planar was generated with 1" in found.output
+
+
+def test_a_log_says_what_came_nearest(arm: Robot, tmp_path: Path) -> None:
+    for placed, far in ((True, False), (False, True)):
+        setup, zero = made(arm, STIFF, placed), np.zeros(2)
+        recorder = Recorder(tmp_path / f"{placed}.csv", setup.to_json(), arm.joints)
+        recorder.open()
+        way = START + np.linspace(0.0, 0.6, 41)[:, None] * (GOAL - START)
+        for k, q in enumerate(way):
+            stamp = Header(0, (0, round(1e7 * k)), "")
+            recorder.tick(Tick(stamp, 0.01 * k, 0.0, 3, 0, arm.joints, q, zero, zero, zero, zero, zero, ""))
+        recorder.close()
+        text, facts = nearest_of_log(arm, str(tmp_path / f"{placed}.csv"))
+        if far:  # no links that could touch each other, and nothing around them
+            assert (text, facts) == ("", {})
+            continue
+        least = [apart(q) for q in way]
+        near = facts["nearest"]
+        assert near["distance"] == pytest.approx(min(least), abs=1e-9) and near["between"][1] == "spheres 0"
+        assert near["time"] == pytest.approx(0.01 * int(np.argmin(least)))
+        inside = sum(x < 0.0 for x in least)
+        assert near["touching_samples"] == inside and f"in {inside} of 41 samples" in text
