@@ -67,8 +67,9 @@ class Apart:
         return found
 
     def asked(self, p: FloatArray, count: int, h: float) -> tuple[FloatArray, FloatArray]:
-        """Distances [m] (count, distances) that nodes 1 … count of a plan from p are asked for, and what a metre less costs: what is
-        nearer at the start has to part at a stated rate, for a limited price."""
+        """Distances [m] (count, distances) that nodes 1 … count of a plan from p are asked for, and what a metre less costs.
+
+        What is nearer at the start has to part at a stated rate, for a limited price."""
         first, (least, price) = self.distances(p[None]), self.numbers[:2]
         grown: FloatArray = first + self._parting * h * np.arange(1, count + 1)[:, None]
         prices = np.where(first[0] < least, np.minimum(price, self._parting_price), price)

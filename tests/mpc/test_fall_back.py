@@ -290,8 +290,8 @@ def test_a_load_that_the_observer_has_seen_is_still_borne(known: bool) -> None:
 
 
 def test_on_the_reality_bench_an_arm_at_rest_stays_there(count: Callable[[int, int], int]) -> None:
-    """Everything differs at once but the load: friction, rotors, masses, ripple, sensors; states 20 ms late; elastic gears, where
-    positions are the links'."""
+    """Everything differs at once but the load: friction, rotors, masses, ripple, sensors; states 20 ms late; gears are elastic
+    where positions are the links'."""
     robot, fastest = loaded("baxter_bare"), 0.0
     alpha, effort = model_of(robot, "baxter"), robot.limits.effort
     for seed in range(count(4, 40)):
