@@ -10,9 +10,8 @@ from diffpbd.codegen.emit.model_header import add_source_model
 from diffpbd.codegen.emit.paths import add_second_path
 from diffpbd.codegen.emit.sources import Emission, Shapes, arguments
 from diffpbd.codegen.functions import DOCS, DOCS_OF_LOOPS
-from diffpbd.codegen.graph.clearance import OBSTACLES
 from diffpbd.codegen.graph.model import Model
-from diffpbd.runtime.folder.manifest import Clearance
+from diffpbd.runtime.folder.manifest import OBSTACLES, Clearance
 
 CALLED: Final = ("joint_step", "jac_joint_step", "gravity", "spring_torque", "tip_pose", "tip_jacobian")
 """Functions that the solver calls."""

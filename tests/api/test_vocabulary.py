@@ -73,7 +73,7 @@ JOBS = (
     Job(
         "mpc", (diffpbd.Mpc.__init__, diffpbd.Mpc.run_to, diffpbd.Plant), "MpcHow ApproachHow",
         (MpcOptions, Approach, diffpbd.Plant),
-        {*MENDING, "bridge_jumps", "reference"},  # only a command follows a log
+        {*MENDING, "bridge_jumps", "reference", "obstacle", "obstacles"},  # only a command follows a log; place_obstacles
         {"damping", "price", "reuse", "transition"},
     ),
     Job(
