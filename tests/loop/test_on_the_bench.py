@@ -27,7 +27,7 @@ EVENTS: dict[str, Event] = {
 MODEL = "on the model"
 WRONG = [f"on the bench {seed}" for seed in range(3)]
 NOT_YET = {
-    "an_baxter": ("impedance", "track"), "an_fr3": ("gravity", "impedance", "track"), "an_ur5e": ("impedance", "track"),
+    "an_baxter": ("gravity", "impedance", "track"), "an_fr3": ("gravity", "impedance", "track"), "an_ur5e": ("impedance", "track"),
     "cartesian": ("nothing", "a load"), "mpc": ("nothing", "a load"),
 }  # fmt: skip
 """What stop, giving way and contact, which count on the model, do not keep yet."""
