@@ -31,7 +31,7 @@ extern "C" {
  * it where contact_hash() gives the same text. */
 #define CONTACT_VERSION "0.2.0"
 #define CONTACT_ABI 1
-#define CONTACT_HASH "7463b7e8e4d3ec94129821073b7e658de43f90c51f7f5ee7a1229242ce1749ea"
+#define CONTACT_HASH "9e34b0c9f09dc34239b3f132046eeaf932093275dd3499b74c4024afd984e8e9"
 
 enum contact_status {
   CONTACT_STATUS_OK = 0,

@@ -31,7 +31,7 @@ extern "C" {
  * it where loop_hash() gives the same text. */
 #define LOOP_VERSION "0.2.0"
 #define LOOP_ABI 1
-#define LOOP_HASH "68047f7ae8d83ca572696cd2413c853901b71ffe20fb8c742c6d70f5b0c8b6ad"
+#define LOOP_HASH "bd7422cb9e3dd044e4ce0645275853799f3afdeff02decaa7e7e289207709968"
 
 enum loop_status {
   LOOP_STATUS_OK = 0,
