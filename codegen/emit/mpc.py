@@ -8,10 +8,10 @@ from diffpbd.codegen.emit.constants import TOO_NEAR
 from diffpbd.codegen.emit.constrained_step import motors
 from diffpbd.codegen.emit.model_header import add_source_model
 from diffpbd.codegen.emit.paths import add_second_path
-from diffpbd.codegen.emit.sources import Emission, Shapes, arguments
+from diffpbd.codegen.emit.sources import Emission, Shapes, arguments, obstacle_shapes, places
 from diffpbd.codegen.functions import DOCS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph.model import Model
-from diffpbd.runtime.folder.manifest import OBSTACLES, Clearance
+from diffpbd.runtime.folder.manifest import Clearance
 
 CALLED: Final = ("joint_step", "jac_joint_step", "gravity", "spring_torque", "tip_pose", "tip_jacobian")
 """Functions that the solver calls."""
@@ -48,7 +48,7 @@ def add_mpc(emission: Emission, model: Model, shaped: Clearance | None = None) -
     offsets = [where.get(f"torque_offset.{model.robot.joints[i].name}", 0) for i in model.robot.independent]
     floating = model.robot.floating
     n_p = n + 1 if floating else n
-    obstacles = {} if shaped is None else {kind: (OBSTACLES[kind], count) for kind, count in shaped.obstacles.items()}
+    obstacles = obstacle_shapes(shaped)
     shapes: Shapes = {
         "p": (n_p, 1), **dict.fromkeys(("pd", "u_last"), (n, 1)), **dict.fromkeys(("weights", "bounds"), (n, 6)),
         **dict.fromkeys(("P_ref", "P_guess", "P"), (n_p, "N+1")),
@@ -70,7 +70,7 @@ def add_mpc(emission: Emission, model: Model, shaped: Clearance | None = None) -
             "N": n, "NA": alpha_size, "FLOATING": floating, "CLOSED": closed, "KERNEL_WORK": work,
             "STOPS": model.tree.unilateral,
             "DISTANCES": len(shaped.rows) if shaped else 0, "MOST_NEAR": MOST_NEAR, "MOST_ACTIVE": MOST_ACTIVE,
-            "OBSTACLES": len(obstacles),
+            "OBSTACLES": len(obstacles), **places("mpc", shapes),
         },
         {
             "motor": ("int", driven), "torque_offset": ("int", offsets),
