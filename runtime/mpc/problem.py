@@ -31,7 +31,7 @@ from diffpbd.runtime.mpc.apart import Apart
 
 __all__ = [
     "MAX_HORIZON", "NONE", "TRANSITION", "Bounds", "Plan", "Problem", "Status", "Task", "Weights", "bounds_by_name",
-    "check_step", "finite_array", "spread", "trajectory",
+    "check_step", "finite_array", "later", "spread", "trajectory",
 ]  # fmt: skip
 
 MAX_HORIZON = 50
@@ -58,6 +58,9 @@ class Status(enum.IntEnum):
     NOT_SOLVED = 8
     TOO_NEAR = 16
     """A hard distance constraint is violated."""
+
+    ASTRAY = 100
+    """The measured motion is far from the planned one: plans are about another arm or delay. The solver has no such status."""
 
     @property
     def usable(self) -> bool:
@@ -287,6 +290,14 @@ def finite_array(name: str, value: object, shape: tuple[int, ...], *, finite: bo
     if finite and not np.isfinite(array).all():
         raise InputError(f"MPC: {name}: expected finite numbers, found {array.tolist()}.")
     return array
+
+
+def later(reference: Any, steps: int) -> Any:
+    """A reference by rows from `steps` later on, whose last row stays (below 0: earlier); one row, or None, as it is."""
+    rows = np.asarray(reference)
+    if steps == 0 or reference is None or rows.ndim < 2:
+        return reference
+    return rows[np.clip(np.arange(len(rows)) + steps, 0, len(rows) - 1)]
 
 
 def trajectory(name: str, value: object, shape: tuple[int, int]) -> FloatArray:
