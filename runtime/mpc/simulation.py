@@ -78,8 +78,8 @@ class ClosedLoop:
 @dataclass(frozen=True, eq=False)
 class Plant:
     """Differences of the simulated robot from the plan's model: its own `alpha`, a constant `load` (n,) [N·m or N] on the
-    joints, measurement noise, standard deviations of positions [rad or m] and of rates, from `seed`, and `extra_delay` [steps]
-    until torques act."""
+    joints, measurement noise, standard deviations of positions [rad or m] and of rates, from `seed`, and the `true_delay` until
+    torques act [steps] (None: as told)."""
 
     alpha: FloatArray | None = None
     load: FloatArray | None = None
@@ -90,9 +90,10 @@ class Plant:
         "Noise of measured velocities, standard deviation.", 0.0, span=(0.0, LOUDEST), unit="rad/s or m/s"
     )
     seed: int = option("Seed of the noise.", 0, span=(0, 2**32 - 1))
-    extra_delay: int = option(
-        "Steps by which torques of the simulated robot act later than --delay says.", 0, span=(0, 3), unit="steps"
-    )
+    true_delay: int | None = option(
+        "Steps after which torques of the simulated robot act, where --delay tells another number.", None, span=(0, 10),
+        unit="steps", metavar="N",
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         """Refuses invalid noise."""
@@ -128,7 +129,7 @@ def run_closed_loop(
         reference = OnLoops(reference, closed)
     reference.start(start)
     mpc.start(hold)
-    waiting = deque([hold] * (mpc.delay + plant.extra_delay))
+    waiting = deque([hold] * (mpc.delay if plant.true_delay is None else plant.true_delay))
     for k in range(count):
         measured = q[k], dq[k]
         if spread.any():
@@ -163,8 +164,8 @@ def run_closed_loop(
 
 
 def _remarks(mpc: Mpc, q: FloatArray, disturbance: FloatArray) -> tuple[str, ...]:
-    """What is wrong with the delay that was told; joints that cannot be held where a load was last known (it is forgotten without
-    plans)."""
+    """What is wrong with the delay that was told; joints that cannot be held where a load was last known (without plans it is
+    forgotten)."""
     late = () if mpc.remark is None else (mpc.remark,)
     known = np.flatnonzero(disturbance.any(axis=1))
     if not known.size:
