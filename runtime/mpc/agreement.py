@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
@@ -33,10 +35,13 @@ class Agreement:
         self._watch = watch_of(self._robot, self._alpha, self._h, delay)
         self._astray.start()
 
-    @property
-    def longer(self) -> int:
-        """Steps by which the delay is longer than told."""
-        return self.delay - self._told
+    def later(self, reference: Any) -> Any:
+        """A reference by rows from where torques act, whose last row stays; one row, or None, as it is."""
+        steps = self.delay - self._told
+        if steps == 0 or reference is None or np.ndim(reference) < 2:
+            return reference
+        rows = np.asarray(reference)
+        return rows[np.clip(np.arange(len(rows)) + steps, 0, len(rows) - 1)]
 
     def compare(
         self, time: float, stamp: float | None, state: tuple[FloatArray, FloatArray], sent: SentTorques

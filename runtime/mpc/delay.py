@@ -8,6 +8,7 @@ constant load, friction or mass the model lacks.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.model.robot import Robot
@@ -22,12 +23,13 @@ WATCHED = 1.0
 """s of motion that are compared; after that the delay counts as known."""
 FEWEST = 6
 """Least changes to compare."""
-MOVED = 1e-3
-"""[1] Least sum of squared changes of torques sent, over the effort limits: 0.3 of a limit in 10 ticks of a start; at rest
-noise and friction say nothing."""
+MOVED = 3e-3
+"""[1] Least sum of squared changes of torques sent, over the effort limits: twice 4 % of one. At rest noise says nothing."""
+SLIPS = 0.02
+"""rad/s; a joint slower than this may stick."""
 CLEARLY = 3.0
-"""[1] Squared misfit of the told delay over that of the best one. A wrong delay gives 3 to 1000 within 7 to 15 ticks, the right
-one 1, with 4 mrad/s of noise and half a tick of filter up to 2.2."""
+"""[1] Squared misfit of every other delay over that of the best one. Pure delays give 4 to 1000 within 15 ticks; elastic gears
+and filtered speeds, which are no delay, up to 2.5."""
 
 
 class DelayWatch:
@@ -64,20 +66,22 @@ class DelayWatch:
         self._before = None if needed is None else (needed, np.array(torques))
         if before is None or self._before is None:
             return None
-        return self._compared(self._before[0] - before[0], self._before[1] - before[1], age or 0.0)
+        turning = (np.minimum(np.abs(pd), np.abs(last[2])) > SLIPS) & (pd * last[2] > 0.0)
+        return self._compared(self._before[0] - before[0], self._before[1] - before[1], turning, age or 0.0)
 
-    def _compared(self, needed: FloatArray, sent: FloatArray, age: float) -> int | None:
-        """The delay after these changes (n,) and (delays, n) of a step."""
-        if (np.abs(sent) > 0.0).any():
+    def _compared(self, needed: FloatArray, sent: FloatArray, turning: npt.NDArray[np.bool_], age: float) -> int | None:
+        """The delay after these changes (n,) and (delays, n) of a step; friction hides what joints need that do not turn."""
+        weight = np.where(turning, 1.0 / self._effort**2, 0.0)
+        if turning.any():
             self._count += 1
-            self._moved += float(((sent[0] / self._effort) ** 2).sum())
-            self._misfit = self._misfit + (((needed - sent) / self._effort) ** 2).sum(axis=1)
+            self._moved += float((weight * sent**2).sum(axis=1).mean())
+            self._misfit = self._misfit + (weight * (needed - sent) ** 2).sum(axis=1)
         expected = max(0, round(self._told - age))
         best = int(np.argmin(self._misfit))
         enough = self._count >= FEWEST and self._moved >= MOVED
-        if best == expected or not enough or self._misfit[expected] < CLEARLY * self._misfit[best]:
+        if best == expected or not enough or np.partition(self._misfit, 1)[1] < CLEARLY * self._misfit[best]:
             return None
-        return self._told + best - expected
+        return round(age + best)
 
 
 def watch_of(robot: Robot, alpha: FloatArray, h: float, told: int) -> DelayWatch | None:

@@ -44,7 +44,6 @@ from diffpbd.runtime.mpc.problem import (
     Weights,
     check_step,
     finite_array,
-    later,
     spread,
     trajectory,
 )
@@ -216,7 +215,7 @@ class Mpc(Sent):
         state = measured_state(self.problem.robot, self._closed, p, pd, self.problem.alpha)
         astray = self._agreement.compare(time, stamp, state, self._sent)
         self._yielding.delay = self.delay
-        P, PD, U, tip = (later(r, self._agreement.longer) for r in (P, PD, U, tip))
+        P, PD, U, tip = map(self._agreement.later, (P, PD, U, tip))
         given = {"P": P, "PD": PD, "U": U, "tip": tip}
         references = [as_array(r, name, "Mpc.tick", finite=False) for name, r in given.items() if r is not None]
         if self.observer is not None:

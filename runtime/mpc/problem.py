@@ -31,7 +31,7 @@ from diffpbd.runtime.mpc.apart import Apart
 
 __all__ = [
     "MAX_HORIZON", "NONE", "TRANSITION", "Bounds", "Plan", "Problem", "Status", "Task", "Weights", "bounds_by_name",
-    "check_step", "finite_array", "later", "spread", "trajectory",
+    "check_step", "finite_array", "spread", "trajectory",
 ]  # fmt: skip
 
 MAX_HORIZON = 50
@@ -290,14 +290,6 @@ def finite_array(name: str, value: object, shape: tuple[int, ...], *, finite: bo
     if finite and not np.isfinite(array).all():
         raise InputError(f"MPC: {name}: expected finite numbers, found {array.tolist()}.")
     return array
-
-
-def later(reference: Any, steps: int) -> Any:
-    """A reference by rows from `steps` later on, whose last row stays (below 0: earlier); one row, or None, as it is."""
-    rows = np.asarray(reference)
-    if steps == 0 or reference is None or rows.ndim < 2:
-        return reference
-    return rows[np.clip(np.arange(len(rows)) + steps, 0, len(rows) - 1)]
 
 
 def trajectory(name: str, value: object, shape: tuple[int, int]) -> FloatArray:
