@@ -92,7 +92,7 @@ def kept_apart(robot: Robot, alpha: FloatArray, least: float | None, price: floa
 
 
 def place(robot: Robot, apart: Apart | None, given: Mapping[str, npt.ArrayLike]) -> None:
-    """`Apart.place`; an InputError if there are obstacles and the robot has no distances."""
+    """`Apart.place`; an InputError if obstacles are given to a robot without distances."""
     if apart is not None:
         apart.place(given)
     elif given:
