@@ -242,19 +242,24 @@ class Mpc(Sent):
             if self.observer is not None:
                 self._fall_back.load = self.observer.lasting
         else:
-            now = time if np.isfinite(time) else (self._last_time or 0.0) + self.problem.h
-            source, torque = self.reuse.failure(now, self.problem.h, self._fall_back.torque(*self.problem.bounds[:2]))
-            if source is PlanSource.FALL_BACK:
-                source = PlanSource.BLIND if self._fall_back.blind else source
-                if self.observer is not None:
-                    self.observer.start()
-                    self._yielding.start()
+            source, torque = self._without_plan(time)
         torque = mixed(torque, self._held, *self.problem.bounds[:2])
         self._sent.remember(time, torque)
         self._last_time = time if np.isfinite(time) else self._last_time
         self.counts[source] += 1
         self.statuses[status] += 1
         return Tick(torque, source, status, clock.perf_counter() - begin, plan)
+
+    def _without_plan(self, time: float) -> tuple[PlanSource, FloatArray]:
+        """An old plan's torque or the damped hold, and which."""
+        now = time if np.isfinite(time) else (self._last_time or 0.0) + self.problem.h
+        source, torque = self.reuse.failure(now, self.problem.h, self._fall_back.torque(*self.problem.bounds[:2]))
+        if source is PlanSource.FALL_BACK:
+            source = PlanSource.BLIND if self._fall_back.blind else source
+            if self.observer is not None:
+                self.observer.start()
+                self._yielding.start()
+        return source, torque
 
     def _row(self, name: str, value: npt.ArrayLike) -> FloatArray:
         return finite_array(name, value, (self.problem.robot.n,), finite=False)
