@@ -8,6 +8,7 @@ import time as clock
 from diffpbd.runtime.arms.ros2.messages import DdsJointState, Float64MultiArray, joint_state, values_of
 from diffpbd.runtime.arms.ros2.node import DEPTH, Node, Sample
 from diffpbd.runtime.arms.ros2.simulated.arm import STEP, SimulatedArm
+from diffpbd.runtime.arms.ros2.simulated.manager import offer
 from diffpbd.runtime.base.latency import RealTime
 from diffpbd.runtime.base.priority import punctual
 
@@ -29,6 +30,7 @@ class SimulatedNode(RealTime):
         self._lock = threading.Lock()
         self._states = node.write(states, DdsJointState, DEPTH)
         node.read(commands, Float64MultiArray, self._on_command)
+        offer(node, commands, tuple(arm.joints[k] for k in order), self._hold)
 
     def _on_command(self, message: Float64MultiArray, sample: Sample) -> None:
         values = values_of(message)
@@ -37,6 +39,10 @@ class SimulatedNode(RealTime):
             values[self._order] = told
         with self._lock:
             self.arm.command(values, sample.received)
+
+    def _hold(self) -> None:
+        with self._lock:
+            self.arm.held = True
 
     def run(self) -> None:
         """Simulate in real time and publish, until asked to stop."""
