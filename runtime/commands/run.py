@@ -162,16 +162,14 @@ def command(robot: str, words: FollowWords, how: RunOptions, **options: Any) -> 
     told = told_options()
     expect_used(options["controller"], told)
     for name, title in strange(kind, told).items():
-        raise click.UsageError(
-            f"{told[name]} is for {title}; {generated.name} is driven as {kind.title}."
-        )
+        raise click.UsageError(f"{told[name]} is for {title}; {generated.name} is driven as {kind.title}.")
     kind.expect(options)
     configuration = configured(generated, options, words)
     with kind.attach(generated, configuration, options) as attached:
         attached.configuration.check_goals(generated)
         for line in not_watched(generated.manifest.clearance):
             note(line)
-        report = _run(attached, generated, options, how)
+        report = _run(attached, generated, options, dataclasses.replace(how, hold=kind.hold))
     said(str(report))
     log = options["log"]
     files = [str(path) for path in (log, log and configuration_file(log)) if path and os.path.isfile(path)]

@@ -16,7 +16,7 @@ from diffpbd.runtime.arms.ros2.hold import Hold
 from diffpbd.runtime.arms.ros2.holder import Holder
 from diffpbd.runtime.arms.ros2.link import Handing, Link
 from diffpbd.runtime.arms.ros2.nudges import Nudges
-from diffpbd.runtime.arms.ros2.parting import BRAKING, Holding, Past, slowed
+from diffpbd.runtime.arms.ros2.parting import BRAKING, Holding, Past, mass_matrix, slowed
 from diffpbd.runtime.arms.ros2.said import Said, contradiction, in_order
 from diffpbd.runtime.arms.ros2.serving import serve
 from diffpbd.runtime.arms.ros2.servo import HOLD_PERIOD
@@ -35,6 +35,8 @@ __all__ = ["Ros2Arm"]
 
 SHORTEST = 0.05
 """s; a timeout below it releases the arm at once."""
+LOOK = 1e-3
+"""s between two looks for the effect of the first torque."""
 LETTING_GO = 50
 """Most messages for braking and fading to the holding torque; a tenth of the effort limit each."""
 
@@ -147,22 +149,19 @@ class Ros2Arm(Heard):
     def _doubt(self) -> str:
         """What the arm says before the first torque against what was said of it, or empty."""
         answer = self._link.answer()
-        if self._asked or self._sent is not None or answer is None:
+        if self._asked or self._sent is not None or answer is None or self._state is None:
             return ""
         text = contradiction(answer, self._said, self.joints, self._link.commands)
         if not text and not self._said.allow_mismatch:
             text = self._holder.refusal()
-            if not text and answer.joints is None and not self._holder.measured:
-                text = (
-                    f"the order of the joints in {self._link.commands} cannot be asked ({answer.unasked}), and the joint "
-                    "states carry no efforts to find it by: --allow-mismatch takes the one that was said"
-                )
         if text:
             return text
         self._asked = True
         if self._holder.measured:
-            ordered = answer.joints is not None or self._said.models
-            self._holding.nudges = Nudges(self.joints, self.limits.effort, self._holder.noise, ordered=ordered)
+            mass = mass_matrix(self._inertial, self._state.q)
+            inertia = 1.0 / np.diag(np.linalg.inv(mass))
+            ordered = answer.joints is not None
+            self._holding.nudges = Nudges(self.joints, self.limits.effort, inertia, self._holder.noise, ordered=ordered)
         if answer.joints is not None and list(order := in_order(self.joints, answer.joints)) != self._order:
             self._order = list(order)
             self._say(f"the controller's joints are {', '.join(answer.joints)}: torques are sent in this order")
@@ -200,6 +199,18 @@ class Ros2Arm(Heard):
             self._send(self._torques, zero, self._sent)  # what was sent before, once more
             return
         self._hold(state, values)
+        if self._holding.trying:
+            self._try(values)
+
+    def _try(self, pose: FloatArray) -> None:
+        """Send what holds the arm as soon as the first torque is seen to be obeyed as told; takes whole periods of a hold."""
+        begin = self.clock.now()
+        while self._holding.trying:
+            self.clock.sleep(LOOK)
+            state = self._state
+            if state is not None and self._believe(state):
+                self._hold(state, pose)
+        self.clock.sleep((begin - self.clock.now()) % HOLD_PERIOD)
 
     def _hold(self, state: LimbState, pose: FloatArray) -> None:
         """Hold a pose [rad] by the servo, beside what holds the arm as far as it is seen."""

@@ -14,6 +14,9 @@ from diffpbd.runtime.base.priority import punctual
 
 __all__ = ["SimulatedNode"]
 
+QUIET = 0.2
+"""s without a command after which the next one is another run's, for which the forward controller is taken for active."""
+
 
 class SimulatedNode(RealTime):
     """Publishes states, obeys commands; `run` until `stop` is set. Leave it with `close`."""
@@ -28,6 +31,8 @@ class SimulatedNode(RealTime):
         self._node = node
         self._order = list(order)
         self._lock = threading.Lock()
+        self._parted = float("-inf")
+        """Time [s] of the last command of a run whose arm another controller got."""
         self._states = node.write(states, DdsJointState, DEPTH)
         node.read(commands, Float64MultiArray, self._on_command)
         offer(node, commands, tuple(arm.joints[k] for k in order), self._hold)
@@ -38,11 +43,15 @@ class SimulatedNode(RealTime):
             told = values.copy()
             values[self._order] = told
         with self._lock:
-            self.arm.command(values, sample.received)
+            if sample.received - self._parted < QUIET:
+                self._parted = sample.received
+            else:
+                self.arm.command(values, sample.received)
 
     def _hold(self) -> None:
         with self._lock:
             self.arm.held = True
+            self._parted = clock.monotonic()
 
     def run(self) -> None:
         """Simulate in real time and publish, until asked to stop."""
