@@ -18,10 +18,9 @@ from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
 from diffpbd.codegen.emit.numbers import Numbers, numbers
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.functions import DOCS
-from diffpbd.codegen.graph.clearance import OBSTACLES
 from diffpbd.codegen.graph.geometry import rows, square
 from diffpbd.codegen.graph.model import Model
-from diffpbd.runtime.folder.manifest import Argument, Clearance
+from diffpbd.runtime.folder.manifest import OBSTACLES, Argument, Clearance
 
 ENDLESS: Final = 1e20
 """[rad or m] A limit from here on is none."""

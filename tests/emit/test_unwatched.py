@@ -62,7 +62,9 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Robot:
 
 def test_a_link_without_a_shape_hides_no_pair(bare: Robot) -> None:
     clearance = clearance_of(bare)
-    assert clearance.rows == (("b", "base"), ("b", "spheres 0")) and clearance.bare == ("a",) and not clearance.unwatched
+    assert (
+        clearance.rows == (("b", "base"), ("b", "spheres 0")) and clearance.bare == ("a",) and not clearance.unwatched
+    )
     inside = 0
     far = np.array([[100.0], [0.0], [0.0], [0.0]])
     for q in np.random.default_rng(0).uniform(-1.5, 1.5, (300, 2)):
@@ -99,7 +101,9 @@ def test_how_far_apart_neighbours_must_come(tmp_path: Path, gap: float, watched:
 
 
 def test_pairs_of_an_srdf_are_listed(tmp_path: Path) -> None:
-    (tmp_path / "arm.srdf").write_text('<robot name="arm"><disable_collisions link1="b" link2="base" reason="User"/></robot>')
+    (tmp_path / "arm.srdf").write_text(
+        '<robot name="arm"><disable_collisions link1="b" link2="base" reason="User"/></robot>'
+    )
     robot = made(tmp_path, arm("", SPHERE))
     assert clearance_of(robot).unwatched == {"disabled in the SRDF": (("b", "base"),)}
     assert clearance_of(robot).rows == (("b", "spheres 0"),)

@@ -127,8 +127,8 @@ def test_a_joint_that_mimics_another(tmp_path: Path) -> None:
 
 
 def test_pairs_of_a_recipe_are_the_only_ones(tmp_path: Path) -> None:
-    assert len([r for r in functions(model(tmp_path, pairs=("hand/right",)))["rows"] if not r.obstacle]) == 1
-    assert len([r for r in functions(model(tmp_path, pairs=("hand/left",)))["rows"] if not r.obstacle]) == 1  # neighbours
+    for words in ("hand/right", "hand/left"):  # the second are neighbours
+        assert len([r for r in functions(model(tmp_path, pairs=(words,)))["rows"] if not r.obstacle]) == 1
     for words in ("hand/hand", "hand/nobody", "hand"):
         with pytest.raises(InputError, match=f'pairs: "{words}".*shapes are "trunk", "left", "hand", "right"'):
             functions(model(tmp_path, pairs=(words,)))

@@ -95,6 +95,11 @@ def random_urdf(seed: int, heavier: float = 0.0) -> str:
     return "\n".join([*lines, "</robot>"])
 
 
+def owner_of(law: dict[str, Any]) -> GravityOwner:
+    """Whose gravity is; in position mode the robot's own servo bears it."""
+    return GravityOwner.ROBOT if law["name"] == "hold" else GravityOwner.MODEL
+
+
 def by_pinocchio(urdf: str | Path, *, known: bool, kind: Kind = BAXTER, rotor: float = 0.0) -> tuple[Limits, Laws]:
     """Limits and supervisors of laws that need no generated functions; `known`: the model has the plant's friction.
 
@@ -117,6 +122,9 @@ def by_pinocchio(urdf: str | Path, *, known: bool, kind: Kind = BAXTER, rotor: f
         upper = np.triu(pinocchio.crba(model, data, q))
         return upper + np.triu(upper, 1).T
 
+    def weight(q: np.ndarray) -> np.ndarray:
+        return np.array(pinocchio.rnea(model, data, q, zero, zero)) + sprung * (q - kind.rest)
+
     motion = Motion(inertial, rigid, mass) if known else Motion(rigid, None, mass)
     effort = np.array(model.effortLimit)
     limits = Limits(
@@ -130,9 +138,10 @@ def by_pinocchio(urdf: str | Path, *, known: bool, kind: Kind = BAXTER, rotor: f
             controller = TrackController({k: v for k, v in law.items() if k != "name"}, motion.inertial, names)
         else:
             controller = make_controller(law, limited, zero, effort)
+        owner = owner_of(law)
         return Supervisor(
-            controller, limits, settings, owner=GravityOwner.MODEL, joints=names, motion=motion,
-            gravity=lambda q: np.array(pinocchio.rnea(model, data, q, zero, zero)) + sprung * (q - kind.rest),
+            controller, limits, settings, owner=owner, joints=names, motion=motion,
+            gravity=None if owner is GravityOwner.ROBOT else weight,
         )  # fmt: skip
 
     return limits, made
@@ -157,7 +166,7 @@ def generated_laws(robot: Robot, *, known: bool, kind: Kind = BAXTER, rotor: flo
 
     def made(law: dict[str, Any], limits: Limits, settings: Settings) -> Supervisor:
         return Configuration(
-            robot.name, robot.manifest.abi_hash, robot.joints, law, GravityOwner.MODEL, alpha, limits, settings
+            robot.name, robot.manifest.abi_hash, robot.joints, law, owner_of(law), alpha, limits, settings
         ).supervisor(robot)
 
     return limits_of(robot), made

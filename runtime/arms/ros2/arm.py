@@ -60,7 +60,7 @@ class Ros2Arm(Heard):
         clock: Clock | None = None,
         say: Callable[[str], None] = lambda text: None,
     ) -> None:
-        """`gravity` [N·m] and `inertial` are the model's; `say` gets remarks."""
+        """`gravity` and `inertial` [N·m] are the model's; `say` gets remarks."""
         super().__init__(joints, limits, clock)
         self.listener: Listener | None = None
         """Gets every message that comes in, in the reading thread."""
@@ -225,7 +225,7 @@ class Ros2Arm(Heard):
         self._holding.keep(state, self._sent)
 
     def _give_up(self) -> None:
-        """Give the arm to its own controller at once: what was said of it is wrong."""
+        """Give the arm to its own controller."""
         answer = self._link.answer()
         if self._handing is None and answer is not None and answer.own is not None and self._said.release != 0.0:
             self._handing = self._link.hand_over(answer.own)
