@@ -119,6 +119,7 @@ def made(mistake: Mistake, own: str | None, friction: float) -> BenchRos2:
     return arm
 
 
+@pytest.mark.thorough("-none")
 @pytest.mark.parametrize("friction", [1.0, 0.0], ids=["friction", "none"])
 @pytest.mark.parametrize("own", ["trajectory", None], ids=["handed over", "served"])
 @pytest.mark.parametrize("mistake", [pytest.param(one, id=one.name) for one in MISTAKES])

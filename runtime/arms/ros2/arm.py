@@ -68,7 +68,6 @@ class Ros2Arm(Heard):
         self._holder = Holder(joints, limits.effort, gravity, models=said.models)
         self._inertial, self._holding = inertial, Hold(joints, self._holder, inertial)
         self._order = list(in_order(joints, said.order))
-        self._asked = False
         self._torques = self._holds = Guard(limits, HOLD_PERIOD)
         self._sent: FloatArray | None = None
         self._sent_at = float("-inf")
@@ -76,8 +75,8 @@ class Ros2Arm(Heard):
         """Plausible states at the times of commands, since the last release."""
         self._handing: Handing | None = None
         """The switch to the arm's own controller."""
-        self._blind = False
-        """Whether the arm was released because its states could not be believed."""
+        self._asked = self._blind = False
+        """Whether the controller was asked; whether the arm was released because its states could not be believed."""
 
     # What comes in, in the reading thread
 
