@@ -174,7 +174,7 @@ def command(robot: str, words: FollowWords, around: ObstacleWords, how: RunOptio
         attached.configuration.check_goals(generated)
         for line in not_watched(generated.manifest.clearance):
             note(line)
-        report = _run(attached, generated, options, how)
+        report = _run(attached, generated, options, dataclasses.replace(how, hold=kind.hold))
     said(str(report))
     log = options["log"]
     files = [str(path) for path in (log, log and configuration_file(log)) if path and os.path.isfile(path)]
