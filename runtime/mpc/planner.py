@@ -218,8 +218,7 @@ class Mpc(Sent):
             self._bias = self._observe(self.observer, time, stamp, state)
         if np.isfinite(time) and all(np.isfinite(values).all() for values in (*state, *references)):
             try:
-                measured = holding_torque(self.problem.robot, state[0], self.problem.alpha)
-                self._held = measured
+                self._held = measured = holding_torque(self.problem.robot, state[0], self.problem.alpha)
                 if self._sent.last is None:
                     self._sent.last = mixed(measured, measured, *self.problem.bounds[:2])
                 ahead = self._predict(state[0], state[1])
