@@ -31,7 +31,7 @@ extern "C" {
  * it where contact_hash() gives the same text. */
 #define CONTACT_VERSION "0.2.0"
 #define CONTACT_ABI 1
-#define CONTACT_HASH "9e34b0c9f09dc34239b3f132046eeaf932093275dd3499b74c4024afd984e8e9"
+#define CONTACT_HASH "130d6a4e8b0797ba66f53911e950c434fe79c9da7b69e84648ad3f443a9d7e8e"
 
 enum contact_status {
   CONTACT_STATUS_OK = 0,

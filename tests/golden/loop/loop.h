@@ -31,7 +31,7 @@ extern "C" {
  * it where loop_hash() gives the same text. */
 #define LOOP_VERSION "0.2.0"
 #define LOOP_ABI 1
-#define LOOP_HASH "bd7422cb9e3dd044e4ce0645275853799f3afdeff02decaa7e7e289207709968"
+#define LOOP_HASH "063ad68ceea0a7106648b367b850a071b0524168a890d32f0f27c3cf8aa2f09d"
 
 enum loop_status {
   LOOP_STATUS_OK = 0,
