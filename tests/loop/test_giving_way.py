@@ -34,7 +34,7 @@ LAWS: dict[str, dict[str, Any]] = {
         "goal_speed": 0.5, "net_torque": None,
     },
 }  # fmt: skip
-PUSH, WAY, FURTHEST = 30.0, 0.2, 0.8
+PUSH, WAY, FURTHEST = 30.0, 0.2, 0.65
 
 
 class Pushed:
