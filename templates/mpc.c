@@ -35,6 +35,7 @@ enum {
   ACTIVE = MOST_ACTIVE,     /* size of the working set (mpc_active.h); a multiple of four */
   SIDE_BY_SIDE = 8,         /* steps per call of `map` */
   STAGE_BLOCKS = 6 * N * N,
+  HOLDING = 4 * NP,         /* work of holding.h */
   NEAR = DISTANCES < MOST_NEAR ? DISTANCES : MOST_NEAR /* rows of distances in a stage */
 };
 
@@ -50,8 +51,8 @@ enum { COST, DEFECT, CHANGE, ITERATIONS, PROGRAM_ITERATIONS, VIOLATION, LAST_GAP
 typedef struct { /* of a call; followed by its stages */
   Scratch scratch;
   double ends[SIDE_BY_SIDE * XP], blocks[SIDE_BY_SIDE * STAGE_BLOCKS]; /* outputs of steps, their Jacobians */
-  double tip_rotation[9], tip_jacobian[6 * N], spring[N];
-  double p[NP], pd[N], zeros[NP], moved[NP], loop_force[NP], unbalanced[NP]; /* closed loops: the projected state */
+  double tip_rotation[9], tip_jacobian[6 * N], parts[HOLDING];
+  double p[NP], pd[N], zeros[NP], moved[NP]; /* closed loops: the projected state */
 #if DISTANCES
   double distances[DISTANCES], slopes[DISTANCES * N], first[DISTANCES]; /* first: at the start */
   double least, missed; /* over the nodes, of the last merit */
@@ -60,6 +61,7 @@ typedef struct { /* of a call; followed by its stages */
   double kernel[KERNEL_WORK];
 } Work;
 
+#include "holding.h"
 #include "mpc_linearise.h"
 
 /* The largest multiplier of the dynamics at the program's solution: the price of a defect. */
@@ -175,7 +177,7 @@ static void begin(const Call *a, const Problem *o, int start, const double *P, c
     memcpy(a->P, P + (on ? NP : 0), (size_t)(o->count + 1 - on) * pose);
     memcpy(a->PD, PD + (on ? N : 0), (size_t)(o->count + 1 - on) * size);
   } else {
-    hold(a, a->U);
+    (void)hold(a->p, a->alpha, a->w->parts, a->w->kernel, a->U);
     for (k = 0; k <= o->count; k++) {
       if (k > 0 && k < o->count) memcpy(a->U + (ptrdiff_t)k * N, a->U, size);
       memcpy(a->P + (ptrdiff_t)k * NP, a->p, pose);
