@@ -165,7 +165,9 @@ class Reflexes:
 
     def _fast(self, now: Sample, k: int, text: str) -> Breach:
         """A joint that is too fast: CONTACT if external torque drives it, and positions show the speed; else SPEED."""
-        driven = self._observer.drives(k, math.copysign(1.0, now.dq[k]), [past.law for past in self._recent.past])
+        past, along = self._recent.past, math.copysign(1.0, now.dq[k])
+        gained = along * (now.dq[k] - past[0].dq[k]) / max(now.stamp - past[0].stamp, PUSHED)
+        driven = self._observer.drives(k, along, [one.law for one in past], gained)
         if not driven or self._motion(now, self._recent.lately[0], ENCODER):
             return self._breach(Reflex.SPEED, k, text)
         return self._breach(
