@@ -9,10 +9,10 @@ from diffpbd.codegen.emit.constrained_step import motors
 from diffpbd.codegen.emit.damped_hold import add_damped_hold, held
 from diffpbd.codegen.emit.model_header import add_source_model
 from diffpbd.codegen.emit.paths import add_second_path
-from diffpbd.codegen.emit.sources import Emission, Shapes, arguments
+from diffpbd.codegen.emit.sources import Emission, Shapes, arguments, obstacle_shapes, places
 from diffpbd.codegen.functions import DOCS, DOCS_OF_LOOPS
 from diffpbd.codegen.graph.model import Model
-from diffpbd.runtime.folder.manifest import OBSTACLES, Clearance
+from diffpbd.runtime.folder.manifest import Clearance
 
 CALLED: Final = ("joint_step", "jac_joint_step", "gravity", "spring_torque", "tip_pose", "tip_jacobian")
 """Functions that the solver calls."""
@@ -46,7 +46,7 @@ def add_mpc(emission: Emission, model: Model, shaped: Clearance | None = None) -
     work = max(emission.known(name).work_size or 0 for name in called)
     floating = model.robot.floating
     n_p = n + 1 if floating else n
-    obstacles = {} if shaped is None else {kind: (OBSTACLES[kind], count) for kind, count in shaped.obstacles.items()}
+    obstacles = obstacle_shapes(shaped)
     shapes: Shapes = {
         "p": (n_p, 1), **dict.fromkeys(("pd", "u_last"), (n, 1)), **dict.fromkeys(("weights", "bounds"), (n, 6)),
         **dict.fromkeys(("P_ref", "P_guess", "P"), (n_p, "N+1")),
@@ -68,7 +68,7 @@ def add_mpc(emission: Emission, model: Model, shaped: Clearance | None = None) -
             "N": n, "NA": alpha_size, "FLOATING": floating, "CLOSED": closed, "KERNEL_WORK": work,
             "STOPS": model.tree.unilateral,
             "DISTANCES": len(shaped.rows) if shaped else 0, "MOST_NEAR": MOST_NEAR, "MOST_ACTIVE": MOST_ACTIVE,
-            "OBSTACLES": len(obstacles),
+            "OBSTACLES": len(obstacles), **places("mpc", shapes),
         },
         {
             **held(model),
