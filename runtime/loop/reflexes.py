@@ -170,9 +170,7 @@ class Reflexes:
         driven = self._observer.drives(k, along, [one.law for one in past], gained)
         if not driven or self._motion(now, self._recent.lately[0], ENCODER):
             return self._breach(Reflex.SPEED, k, text)
-        return self._breach(
-            Reflex.CONTACT, k, f"{text}, driven by {self.external[k]:.1f} N·m that the model does not explain"
-        )
+        return self._breach(Reflex.CONTACT, k, f"{text}, driven from outside ({self.external[k]:.1f} N·m on it)")
 
     def _approaching(self, now: Sample) -> list[float]:
         """The speeds [rad/s] that are allowed where the limits shrink."""
