@@ -247,6 +247,9 @@ def _run(attached: Attached, robot: Robot, options: dict[str, Any], how: RunOpti
         )  # fmt: skip
         stack.enter_context(live_line(RunStatus(run), wanted=options["live"]))
         report = run.execute()
+    remark = getattr(supervisor.controller, "remark", None)
+    if remark is not None and (text := remark()) is not None:
+        note(f"warning: {text}")
     if recorder is not None and recorder.failure and report.good:
         report.reason, report.text = Reason.LOG_FAILED, recorder.failure
     return report
