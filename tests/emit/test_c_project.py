@@ -118,7 +118,7 @@ def test_there_is_one_list_of_statuses() -> None:
     """The header's names, the manifests' words and the runtime's enum."""
     assert set(STATUS_NAMES) == {0, *STATUS, *ALPHA_STATUS, *SPECIAL_STATUS}
     assert len(set(STATUS_NAMES.values())) == len(STATUS_NAMES)
-    assert {f"MPC_{status.name}": int(status) for status in Status if status} == {
+    assert {f"MPC_{status.name}": int(status) for status in Status if status not in (Status.SOLVED, Status.ASTRAY)} == {
         name: k for k, name in STATUS_NAMES.items() if name.startswith("MPC_")
     }
     assert f"{status_table()}\n\n" in PAGE, "python -m diffpbd.codegen.emit.stub writes it anew"
