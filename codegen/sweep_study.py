@@ -17,7 +17,7 @@ from diffpbd.codegen.graph.model import build
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.names import hint
 
-__all__ = ["Setting", "setting_graphs", "settings", "sweep_graphs"]
+__all__ = ["Setting", "setting_graphs", "settings"]
 
 
 @dataclass(frozen=True)
@@ -46,19 +46,20 @@ def settings(last: str) -> tuple[Setting, ...]:
     """What the paper's step may have been; `last` is the joint whose error stays open."""
     jacobi = "paper_jacobi"
     return (
+        Setting("Jacobi as printed, θ = 1", jacobi),
+        Setting("… 50 sweeps", jacobi, sweeps=50),
+        Setting("… 60 sweeps", jacobi, sweeps=60),
+        Setting("… θ = 0.9", jacobi, relaxation=0.9),
+        Setting("… θ = 0.9, 50 sweeps", jacobi, sweeps=50, relaxation=0.9),
+        Setting("… θ = 0.5", jacobi, relaxation=0.5),
+        Setting("… averaging", jacobi, relaxation="averaging"),
         Setting("Gauss–Seidel as printed"),
         Setting("… joint by joint", printed=("multiplier",)),
         Setting("… block multiplier, printed order", printed=("order",)),
         Setting("… block multiplier, joint by joint (the default)", printed=()),
-        Setting("… 20 sweeps", sweeps=20),
-        Setting("… 60 sweeps", sweeps=60),
         Setting("… two steps of 5 ms, 15 sweeps each", sweeps=15, substeps=2),
         Setting("… two steps of 5 ms, 30 sweeps each", substeps=2),
-        Setting("Jacobi as printed, θ = 1", jacobi, relaxation=1.0),
-        Setting("… θ = 0.9", jacobi, relaxation=0.9),
-        Setting("… θ = 0.5", jacobi, relaxation=0.5),
-        Setting("… averaging", jacobi, relaxation="averaging"),
-        Setting(f"Gauss–Seidel as printed, the mass centre beyond {last} at that joint", centred=last),
+        Setting(f"… the mass centre beyond {last} at that joint", centred=last),
     )
 
 
@@ -84,12 +85,6 @@ def setting_graphs(robot: str, settings: Sequence[Setting]) -> Iterator[tuple[Se
         _, inputs, outputs = next(part for part in values(model) if part[0] == "fk")
         ahead = ca.Function("fk", [symbol for _, symbol in inputs], [outputs["xi"]])
         yield one, step.factory(one.step, step.name_in(), ["xi_next", "jac:xi_next:u"]), ahead
-
-
-def sweep_graphs(robot: str, setting: Setting, counts: Sequence[int]) -> Iterator[tuple[int, Any]]:
-    """The first of `setting_graphs` for every count of sweeps."""
-    for one, graph, _ in setting_graphs(robot, [dataclasses.replace(setting, sweeps=count) for count in counts]):
-        yield one.sweeps, graph
 
 
 def _centred(robot: Robot, joint: str) -> Robot:

@@ -107,7 +107,7 @@ def variant(model: Model, name: str, sweeps: int) -> StepVariant:
     """The programs of a variant with this many sweeps or Newton iterations."""
     chosen: dict[str, Any] = {}
     if name.endswith("jacobi"):
-        chosen["relaxation"] = model.recipe.relaxation
+        chosen["relaxation"] = model.recipe.factor_as_printed if name == "paper_jacobi" else model.recipe.relaxation
     elif name.endswith("gauss_seidel"):
         chosen["printed_order"] = model.recipe.sweep_order == "printed"
     if name in ("paper_gauss_seidel", "paper_jacobi"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 
@@ -15,8 +15,6 @@ from diffpbd.runtime.reproduce.sweeps import Sweeping
 
 __all__ = ["convergence", "sweeps", "variables"]
 
-LOADED = 12
-"""[1] Poses loaded like the paper's."""
 SHOWN = (0, 1, 2, 3, 5, 10, 20, 30)
 """Sweeps of the printed table."""
 
@@ -54,40 +52,43 @@ def convergence(robot: str, own: Detached, out: Outputs) -> None:
 
 @experiment("sweeps", Sweeping, "baxter_bare", "The errors")
 def sweeps(robot: Robot, own: Sweeping, out: Outputs) -> None:
-    """Error of the holding torque over the sweeps of the published step, and by its settings on these poses and on 12 that are
-    loaded like the paper's. ROBOT is a name that is shipped and generated, or a description beside its generated folder of the
+    """Error of the holding torque over the sweeps of the published step, and by its settings, on poses loaded like the paper's.
+    ROBOT is a name that is shipped and generated, or a description beside its generated folder of the
     same name.
     """
-    from diffpbd.codegen.sweep_study import Setting, setting_graphs, settings, sweep_graphs
+    from diffpbd.codegen.sweep_study import Setting, setting_graphs, settings
     from diffpbd.runtime.reproduce import sweeps as study
-    from diffpbd.runtime.reproduce.gravity_compensation import PAPER, shown_joints
-    from diffpbd.runtime.reproduce.poses import draw_loaded
+    from diffpbd.runtime.reproduce.gravity_compensation import shown_joints
 
     def say(text: str) -> None:
         click.echo(text, err=True)
 
-    poses, alpha = own.of(robot), robot.alpha.vector({"gravity.z": -9.8})
+    alpha = robot.alpha.vector({"gravity.z": -9.8})
+    poses = own.of(robot, alpha)
     solvers = (
-        Setting("Gauss–Seidel", printed=()), Setting("Jacobi", "paper_jacobi", printed=()),
-        Setting("Jacobi, averaging", "paper_jacobi", printed=(), relaxation="averaging"),
-        Setting("Gauss–Seidel as printed"), Setting("Jacobi as printed", "paper_jacobi"),
+        Setting("Jacobi as printed", "paper_jacobi"), Setting("Gauss–Seidel as printed"),
+        Setting("Jacobi, block multiplier", "paper_jacobi", printed=()),
+        Setting("Gauss–Seidel, block multiplier", printed=()),
     )  # fmt: skip
-    found = {}
+    found: dict[str, dict[int, study.Errors]] = {}
     for solver in solvers:
         say(f"{solver.name}:")
-        graphs = sweep_graphs(robot.name, solver, sorted(set(own.counts)) or study.COUNTS)
-        found[solver.name] = study.errors(robot, poses, alpha, graphs, say)
+        counts = [replace(solver, sweeps=count) for count in sorted(set(own.counts)) or study.COUNTS]
+        for one, graph, ahead in setting_graphs(robot.name, counts):
+            say(f"{one.sweeps} sweeps")
+            found.setdefault(solver.name, {})[one.sweeps] = study.errors(robot, poses, alpha, graph, ahead)
     study.plot(out.picture, robot, found)
     study.write_table(out.table, robot.joints, found)
-    note(f"{own.count} poses; mean absolute error [N·m]")
-    tabled(*study.summary(robot, found))
     shown = shown_joints(robot.joints)
+    note(
+        f"{own.draws} sets of {own.count} poses, seeds from {own.seed}; mean absolute error [N·m] at "
+        f"{', '.join(robot.joints[j] for j in shown)}, in brackets from the least to the largest mean of a set"
+    )
+    tabled(*study.summary(robot, found))
     if own.settings and robot.n > 2:
-        as_paper = draw_loaded(robot, LOADED, own.seed, alpha, shown, PAPER["min"], PAPER["max"])
-        sets = {f"{own.count} poses": poses, f"{LOADED} poses loaded like the paper's": as_paper}
-        ways = setting_graphs(robot.name, settings(robot.joints[shown[-1]]))
-        note("\nWhat the step may have been, 30 sweeps unless said; mean absolute error [N·m]")
-        tabled(*study.by_setting(robot, sets, alpha, ways, say))
+        graphs = setting_graphs(robot.name, settings(robot.joints[shown[-1]]))
+        note("\nWhat the step may have been, 30 sweeps unless said; the same poses and errors")
+        tabled(*study.by_setting(robot, poses, alpha, graphs, say))
 
 
 @experiment("variables", None, "baxter_bare", "The vectors", opened=str)

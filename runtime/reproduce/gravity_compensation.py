@@ -27,6 +27,7 @@ __all__ = [
     "PAPER_JOINTS",
     "Compensation",
     "holding_torques",
+    "is_papers",
     "plot",
     "potential_gradient",
     "shown_joints",
@@ -123,6 +124,11 @@ def plot(path: str | Path, found: Mapping[str, Compensation]) -> None:
     more, words = below[0].get_legend_handles_labels()
     figure.legend(handles + more, labels + words, loc="outside lower center", ncols=4, frameon=False)
     save(path, figure)
+
+
+def is_papers(joints: tuple[str, ...]) -> bool:
+    """Whether all joints of the paper's table are there."""
+    return all(any(joint.endswith(f"_{name}") for joint in joints) for name in PAPER_JOINTS)
 
 
 def shown_joints(joints: tuple[str, ...]) -> list[int]:
