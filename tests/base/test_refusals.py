@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from diffpbd.codegen.convergence import converge
 from diffpbd.codegen.description.resolve import ROBOTS
 from diffpbd.runtime import InputError, Robot, SolverError, cli
 from diffpbd.runtime.base.files import distinct, parse_json, write_atomic
 from diffpbd.runtime.identify.torque_form import _failures
+from experiments.method.convergence import converge
 
 
 @pytest.fixture
