@@ -18,8 +18,9 @@ from diffpbd.runtime.commands.results import note, tabled
 from diffpbd.runtime.folder.locate import locate
 from diffpbd.runtime.model.robot import Robot, load
 from diffpbd.runtime.report.tables import number
-from experiments.columns import AS_PRINTED, Steps, columns
+from experiments.columns import AS_PRINTED, Column, Steps, columns
 from experiments.command import Outputs, experiment
+from experiments.one_step import JOINT
 from experiments.poses import INSIDE, Poses
 
 if TYPE_CHECKING:
@@ -30,6 +31,18 @@ __all__ = ["double_pendulum", "gravity_compensation", "spring"]
 PENDULUM = Path("generated") / "double_pendulum_lengths"
 PRINTED_PENDULUM = Path("generated") / "double_pendulum_lengths_printed"
 ARM_LENGTH = Real(0.0, 100.0, min_open=True)  # m
+
+
+def _say(line: str) -> None:
+    """Progress, which is no part of the result."""
+    click.echo(line, err=True)
+
+
+def _is_followed(column: Column, robot: Robot) -> bool:
+    """Whether ADAM's curve is made, too: for ours, and for the paper's own setting, Jacobi as printed."""
+    return column.step == JOINT or (column.robot is not robot and column.step == AS_PRINTED["printed_jacobi"])
+
+
 LENGTHS = ("origin", "mass", "com", "inertia")
 
 
@@ -70,15 +83,19 @@ def double_pendulum(own: Pendulum, out: Outputs) -> None:
         twin = _pendulum(PRINTED_PENDULUM, multiplier="scalar", sweep_order="printed")
     found = {}
     for column in columns(robot, own.steps, twin):
-        note(f"{column.label}:")
+        _say(f"{column.label}:")
         found[column.label] = design.improve(
-            column.robot, design.Task(period=own.period), own.start, progress=note, step=column.step
-        )
+            column.robot, design.Task(period=own.period), own.start, progress=_say, step=column.step,
+            adam=_is_followed(column, robot),
+        )  # fmt: skip
     plot(out.picture, found)
     write_table(out.table, found)
     tabled(*design.summary(found), left=2)
     for label, one in found.items():
-        note(f"{label}: {one.status}, {one.iterations} iterations.")
+        adam = (
+            "" if one.descent is None else f"; ADAM's loss after {len(one.descent) - 1}: {number(one.descent[-1], 4)}"
+        )
+        note(f"{label}: IPOPT, {one.status}, {one.iterations} iterations{adam}.")
     _assumptions(design.ASSUMPTIONS)
     if own.open:
         count = len(double_pendulum_open.CHOICES)
@@ -116,7 +133,9 @@ def gravity_compensation(robot: Robot, own: Holding, out: Outputs) -> None:
 
     poses, alpha = own.of(robot), robot.alpha.vector({"gravity.z": -9.8})
     found = {
-        column.label: compensation.holding_torques(column.robot, poses, alpha, step=column.step)
+        column.label: compensation.holding_torques(
+            column.robot, poses, alpha, column.step, adam=_is_followed(column, robot)
+        )
         for column in own.columns(robot)
     }
     compensation.plot(out.picture, found)
@@ -127,7 +146,11 @@ def gravity_compensation(robot: Robot, own: Holding, out: Outputs) -> None:
         note(
             f"{label}: largest MAE of all joints {one.statistics['MAE'].max():.2g} N·m, largest loss {one.loss:.2g}"
             + (f"; {one.unsettled} poses had not settled after {one.iterations} iterations" if one.unsettled else "")
-        )
+            + ("" if one.descent is None else f"; mean loss {one.optimum:.2g}, ADAM's after {len(one.descent) - 1} "
+               f"iterations {one.descent[-1]:.2g}")
+        )  # fmt: skip
+    for line in compensation.reach(robot, alpha):
+        note(line)
     where = (
         f"no recordings were given (--data): poses drawn uniformly in the middle {INSIDE:.0%} of the joint limits, seed "
         f"{own.seed}"

@@ -110,7 +110,7 @@ def torque_table(robot: str, inputs: _Inputs, descent: Descending, files: Files)
             cells += converged(loaded, test, model, alpha, False, say)
         cells += converged(loaded, test, IDENTIFIED, known, True, say)
         cells += [nodes(loaded, test, model, alpha) for model, alpha in models.items()]
-    draw(loaded, test, cells, files, descent.full)
+    draw(loaded, test, cells, files)
     write_table(files.out, loaded, cells)
     said(_report(loaded, recordings, cells))
     finish({"robot": loaded.name, "cells": [_facts(loaded, cell) for cell in cells]}, *vars(files).values())

@@ -12,7 +12,8 @@ from diffpbd.runtime.base.options import option
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.torque_plots import plot_curves, plot_groups, plot_paths, plot_violins
-from experiments.torques.torque_table import WINDOW, Cell
+from diffpbd.runtime.torques.settings import Settings
+from experiments.torques.torque_table import PAPER, WINDOW, Cell
 
 __all__ = ["IDENTIFIED", "WHOLE", "Files", "draw"]
 
@@ -22,6 +23,14 @@ DRAWN_JOINTS, VIOLIN_JOINTS = 6, 4
 """s0 … w1 and s0 … e1, as in the paper."""
 ASTRAY = 0.1
 """[1] Part of its range by which a joint's angle may be off and follow."""
+PAPER_RMSE = {
+    joint: {
+        f"descent, {f'windows of {horizon}' if horizon > 1 else loss}, from {start}": errors[k]
+        for (start, loss, horizon), errors in PAPER.items()
+    }
+    for k, joint in enumerate(("s1", "e0", "e1"))
+}
+"""[N·m] The paper's errors by the end of a joint's name and the label of a scheme."""
 DRAWN_SECONDS = 6.0
 """[s] Of the recording in the pictures, but for curves over the whole of it."""
 
@@ -38,9 +47,10 @@ class Files:
     path: str = option("The tip under windows of three steps.", "torque_path.png", metavar="FILE.png")
 
 
-def draw(robot: Robot, test: Samples, cells: Sequence[Cell], files: Files, full: bool = False) -> None:
-    """All pictures; `full`: with every scheme of the descent."""
-    shown = [c for c in cells if c.estimate is not None and c.model in (IDENTIFIED, WHOLE) and _is_drawn(c, full)]
+def draw(robot: Robot, test: Samples, cells: Sequence[Cell], files: Files) -> None:
+    """All pictures: every scheme of the last descent (as printed, if there is one), optima and converged schemes."""
+    descent = next((c.method for c in reversed(cells) if c.model == IDENTIFIED and c.method.startswith("adam")), "")
+    shown = [c for c in cells if c.estimate is not None and c.model in (IDENTIFIED, WHOLE) and _is_drawn(c, descent)]
     end = test.time[0] + DRAWN_SECONDS
     recorded = {"recorded, filtered": (test.time, test.tau)}
     torques: dict[str, dict[str, tuple[FloatArray, FloatArray]]] = {}
@@ -48,17 +58,18 @@ def draw(robot: Robot, test: Samples, cells: Sequence[Cell], files: Files, full:
     whole = dict(recorded)
     for c in shown:
         assert c.estimate is not None  # chosen above
-        label, found = _label(c, full), c.estimate
+        label, found = _label(c), c.estimate
         at = (found.time + (0.5 * found.h if found.held else 0.0), found.reading)
         if c.model == WHOLE:
             whole[label] = at
             continue
-        if _stays_near(c, full):
-            column, name = _place(c, full)
+        if c.method == descent or c.settings.loss != "angle":  # optima of angles alone leave the recording's range
+            column, name = _place(c)
             torques.setdefault(column, {})[name] = at
         errors[label] = found.reading - found.measured(test.tau[: c.samples + (1 if found.held else 2)])
         if c.settings.carry:
-            angles[label] = (found.time, found.q)
+            if _follows(c):
+                angles[label] = (found.time, found.q)
             if c.settings.horizon > 1:
                 tips[label] = _tip(robot, found.q[found.time <= end])
     title, six = f"{robot.name}, {test.name}", range(min(DRAWN_JOINTS, robot.n))
@@ -68,10 +79,13 @@ def draw(robot: Robot, test: Samples, cells: Sequence[Cell], files: Files, full:
 
     groups = {column: cut(curves) for column, curves in torques.items()}
     drawn = cut(recorded)["recorded, filtered"]
-    plot_groups(files.plot, robot, six, drawn, groups, f"{title}: joint torques with the identified model")
+    what = f"published descent: {descent.removeprefix('adam, ')}"
+    plot_groups(files.plot, robot, six, drawn, groups, f"{title}: joint torques with the identified model; {what}")
     if len(whole) > 1:
         plot_curves(files.whole, robot, six, whole, f"{title}: joint torques of the published descent")
-    plot_violins(files.violin, robot, range(min(VIOLIN_JOINTS, robot.n)), errors, f"{title}: torque errors")
+    plot_violins(
+        files.violin, robot, range(min(VIOLIN_JOINTS, robot.n)), errors, f"{title}: torque errors; {what}", PAPER_RMSE
+    )
     plot_curves(files.angles, robot, six, cut(angles), f"{title}: joint angles under the torques{_astray(robot, six, angles)}",
                 what="angle")  # fmt: skip
     plot_paths(files.path, tips, f"{title}: the tip under windows of {WINDOW.horizon} steps")
@@ -100,48 +114,42 @@ def _astray(robot: Robot, joints: Sequence[int], curves: Mapping[str, tuple[Floa
     return f"\ndo not follow (error over the recording's range): {', '.join(words)}" if words else ""
 
 
-def _is_drawn(cell: Cell, full: bool) -> bool:
-    """One converged curve a loss (the starts give the same), and the descents that the paper singles out, or all."""
+def _is_drawn(cell: Cell, descent: str) -> bool:
+    """Every scheme of `descent`; one curve of an optimum or a converged loss, whose starts give the same."""
     s = cell.settings
     if cell.model == WHOLE:
         return True
-    if cell.method.startswith(("adam", "optimum")):
-        if full and cell.method.startswith("adam"):
-            return True
-        return s.loss == "angle+omega" and (cell.method.startswith("adam") or s.start == "zero")
+    if cell.method.startswith("adam"):
+        return cell.method == descent
+    if cell.method.startswith("optimum"):
+        return s.loss == WINDOW.loss and s.start == "zero"
     return s.loss == "nodes" or (not s.carry and s.start == "zero") or s.horizon > 1
 
 
-def _stays_near(cell: Cell, full: bool) -> bool:
-    """Whether the torques can share a panel with the recording's: those of angles alone leave it by several of its ranges, and
-    the descents from zero and previous torques cover it. Their errors are in the violins."""
+def _follows(cell: Cell) -> bool:
+    """Whether its joint angles are drawn: of the descents those from gravity, which the paper finds best."""
     s = cell.settings
-    if cell.method.startswith("adam"):
-        return full or s.horizon > 1 or s.start == "gravity"
-    return s.loss != "angle"
+    return not cell.method.startswith("adam") or s.start == "gravity" or s.horizon > 1
 
 
-def _place(cell: Cell, full: bool) -> tuple[str, str]:
+def _place(cell: Cell) -> tuple[str, str]:
     """The column of the torques that a scheme stands in, and its name there: what the column does not say."""
     s = cell.settings
     if cell.method.startswith("adam"):
-        window = f", windows of {s.horizon}" if s.horizon > 1 else ""
-        return (
-            f"published descent{cell.method.removeprefix('adam')}",
-            f"{f'{s.loss}, ' if full else ''}from {s.start}{window}",
-        )
+        return f"descent from {s.start}", _loss(s)
     if cell.method.startswith("optimum"):
         return "each step's optimum", cell.method.removeprefix("optimum, ")
-    return "converged over the recording", _label(cell, full).replace(f"{s.loss}, windows", "windows")
+    return "converged over the recording", f"{_loss(s)}{', carried' if s.carry else ''}"
 
 
-def _label(cell: Cell, full: bool = False) -> str:
+def _loss(settings: Settings) -> str:
+    return f"windows of {settings.horizon}" if settings.horizon > 1 else settings.loss
+
+
+def _label(cell: Cell) -> str:
     s = cell.settings
-    if s.loss == "nodes":
-        return s.loss
-    window = f", windows of {s.horizon}" if s.horizon > 1 else ""
     if cell.method.startswith("adam"):
-        return f"ADAM{cell.method.removeprefix('adam')}, {f'{s.loss}, ' if full else ''}{s.start}{window}"
+        return f"descent, {_loss(s)}, from {s.start}"
     if cell.method.startswith("optimum"):
         return cell.method
-    return f"{s.loss}{window}{', carried' if s.carry else ''}"
+    return f"{_loss(s)}{', carried' if s.carry else ''}"

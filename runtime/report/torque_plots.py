@@ -174,9 +174,11 @@ def _limits(ranges: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def plot_violins(
-    path: Target, robot: Robot, joints: Sequence[int], errors: Mapping[str, FloatArray], title: str
-) -> None:
-    """Distribution of each scheme's torque error (samples, n) [N·m], one panel a joint, nothing cut off."""
+    path: Target, robot: Robot, joints: Sequence[int], errors: Mapping[str, FloatArray], title: str,
+    published: Mapping[str, Mapping[str, float]] = {},
+) -> None:  # fmt: skip
+    """Distribution of each scheme's torque error (samples, n) [N·m], one panel a joint, nothing cut off. `published`: root mean
+    square errors by the end of a joint's name and by scheme, drawn as diamonds on both sides of zero."""
     figure = new_figure(WIDTH_INCH, HEAD_INCH + VIOLIN_ROW_INCH * (len(errors) + 1))
     figure.suptitle(title)
     panels = figure.subplots(1, len(joints), sharey=True, squeeze=False)[0]
@@ -187,8 +189,14 @@ def plot_violins(
             if np.ptp(column) > LEAST_SPREAD:
                 _violin(panel, k, column, colour)
             panel.plot(np.median(column), k, "|", color=colour, markersize=10)
+        marks = next((of for end, of in published.items() if robot.joints[j].endswith(f"_{end}")), {})
+        for k, name in enumerate(errors):
+            if name in marks:
+                panel.plot([-marks[name], marks[name]], [k, k], "kd", markersize=4, label="± the paper's RMSE")
         panel.set_xscale("symlog", linthresh=LINEAR)
-        far = max(float(np.abs(column).max()) for column in columns)
+        far = max(
+            [float(np.abs(column).max()) for column in columns] + [marks[name] for name in errors if name in marks]
+        )
         panel.set_xlim(-ROOM * max(far, LINEAR), ROOM * max(far, LINEAR))
         panel.axvline(0.0, color="0.6", linewidth=0.6)
         panel.set_title(robot.joints[j])
@@ -197,6 +205,9 @@ def plot_violins(
         panel.grid(alpha=0.3)
     panels[0].set_yticks(range(len(errors)), list(errors), fontsize="small")
     panels[0].invert_yaxis()
+    handles = {label: line for panel in panels for line, label in zip(*panel.get_legend_handles_labels(), strict=True)}
+    if handles:
+        figure.legend([*handles.values()], [*handles], loc="outside lower center", frameon=False, fontsize="small")
     save(path, figure, DOTS_PER_INCH)
 
 

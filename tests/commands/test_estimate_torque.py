@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.command import run
+from support.command import experiment, run
 from support.robots import generated, loaded
 
 from diffpbd.runtime.logs.csv import Log, read_log, write_log
@@ -134,7 +134,7 @@ def test_the_table_of_schemes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("experiments.torques.torque_drawing.plot_groups", drawn)
     words = ("--data", data, *descent, "--out", files[0], "--plot", files[1], "--violin", files[2])
     words += ("--angles", files[3], "--path", files[4], "--whole", files[5], "--adam-solver", "gauss_seidel")
-    code, text = run("reproduce", "torque-table", generated("double_pendulum"), *words)
+    code, text = experiment("torque-table", generated("double_pendulum"), *words)
     assert code == 0, text
     assert "13.43" in text and "nodes, identified" in text
     rows = [line.split(",") for line in files[0].read_text().splitlines()]
@@ -167,5 +167,5 @@ def test_the_table_of_schemes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_missing_recordings_are_said(tmp_path: Path) -> None:
     for folder, words in ((tmp_path / "nowhere", "there is no folder"), (tmp_path, "holds no train_")):
-        code, text = run("reproduce", "torque-table", generated("double_pendulum"), "--data", folder)
+        code, text = experiment("torque-table", generated("double_pendulum"), "--data", folder)
         assert code == 1 and words in text and text.count("\n") == 1, text

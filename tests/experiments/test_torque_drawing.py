@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from support.robots import loaded
 
-from diffpbd.runtime.report import figures
-from diffpbd.runtime.reproduce import torque_plots
+from diffpbd.runtime.report import figures, torque_plots
 from experiments.torques.torque_drawing import _astray
 
 TIME = np.linspace(0.0, 1.0, 50)
