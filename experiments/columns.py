@@ -24,6 +24,9 @@ AS_PRINTED: Final = {"printed_gauss_seidel": "paper_gauss_seidel", "printed_jaco
 NAMES: Final = (*AS_PRINTED, *STEPS)
 """All columns, in their order."""
 WHOLE = ("multiplier", "order")
+PUBLISHED_WORDS = "--variants published --functions default,vjp_step"
+PRINTED_WORDS = f"{PUBLISHED_WORDS} --multiplier scalar --printed-order"
+"""Options of `diffpbd generate` for a robot with the published steps, and with those as printed."""
 
 
 def named(steps: Sequence[str]) -> tuple[str, ...]:
@@ -53,7 +56,7 @@ class Steps:
         (), flag="--step", metavar="STEP", many=True, parse=named,
     )  # fmt: skip
     printed: str | None = option(
-        "The same robot, generated with --multiplier scalar --printed-order: columns of the step as printed.", None,
+        f"The same robot, generated with {PRINTED_WORDS}: columns of the step as printed.", None,
         metavar="ROBOT", reads=locate,
     )  # fmt: skip
 
@@ -84,7 +87,8 @@ def chosen(robot: Robot, steps: Sequence[str]) -> tuple[str, ...]:
     if not published and "step" in robot.functions:
         raise InputError(
             f"{robot.name} has none of the published steps and their reverse mode, on which this runs: generate it with "
-            f"`--variants published --functions default,vjp_step`, or name another step, such as --step {JOINT}."
+            f"`diffpbd generate {robot.name} {PUBLISHED_WORDS} --out generated/{robot.name}`, or name another step, such as "
+            f"--step {JOINT}."
         )
     return (*published, JOINT)
 
@@ -122,5 +126,4 @@ def _check(robot: Robot, printed: Robot) -> None:
 
 def _command(robot: Robot) -> str:
     """How to make it."""
-    words = "--variants published --functions default,vjp_step --multiplier scalar --printed-order"
-    return f"diffpbd generate {robot.name} {words} --out generated/{robot.name}_printed"
+    return f"diffpbd generate {robot.name} {PRINTED_WORDS} --out generated/{robot.name}_printed"

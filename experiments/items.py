@@ -141,34 +141,38 @@ ITEMS = (
     Item("Equation 25", "Chain rule with ω", SAME, f"{_J}/link_rates.py", f"with ∂L/∂ω: {_LOSS}"),
     Item("Algorithm 2", "Joint angle from two quaternions, and its gradient", SAME, "codegen/method/kinematics.py",
          f"all quadrants, with sign: {_SLIP}"),
-    Item("Equation 26", "Loss of torque estimation", SAME, "runtime/torques/settings.py", "K is open: joints times steps"),
+    Item("Equation 26", "Loss of torque estimation", SAME, "runtime/torques/settings.py",
+         "K is open: joints times steps"),
     Item("Equation 27", "Its chain rule over time", SAME, "runtime/torques/adam.py",
          f"with ∂L/∂ω, over all later steps, and λ₃'s part, which is no constant: {_LOSS}"),
     Item("Equation 28", "Impedance control with net torque", SAME, "runtime/control/impedance.py"),
     Item("Figure 4", "Flow of the predictive pattern: simulate, propagate back", SAME, "runtime/torques/adam.py", "",
          "links"),
     Item("V A", "Set-up: 30 Jacobi sweeps, 10 ms, 9.8 m/s²", SAME, "codegen/description/recipe.py",
-         "30 sweeps do not converge on seven links: Error over sweeps", "sweeps"),
+         "30 sweeps do not converge on seven links, and Jacobi as printed, which adds corrections whole, needs 60 to 120 "
+         "for the printed error at s1 and e1: Error over sweeps", "sweeps"),
     Item("Equation 29", "Stiffness controller of the pendulum", SAME, "experiments/design/double_pendulum.py"),
     Item("Equation 30", "Its loss: distance and work", SAME, "experiments/design/double_pendulum.py"),
     Item("Table II", "Lengths, loss and work before and after", CHANGED, "docs/design.md",
-         "masses, period and gravity are open, and no choice tried gives all four numbers: the nearest, turns of 0.5 to 0.7 s "
-         "of a light arm, are off by 1.6 and more, their optima by 4 to 5 cm; lengths agree to 6.9 mm with Jacobi as printed "
-         "and with Gauss–Seidel's block, other searches end in other minima", "double-pendulum"),
+         "IPOPT instead of ADAM, whose curve is drawn too; the caption's “maximum power” is the column Work; masses, "
+         "period and gravity are open, and no choice tried gives all four numbers: the nearest, turns of 0.5 to 0.7 s of a"
+         " light arm, are off by 1.6 and more, their optima by 4 to 5 cm; LENGTHS", "double-pendulum"),
     Item("Figure 5", "The arm before and after, circle and path", SAME, "docs/design.md", "", "double-pendulum"),
     Item("Figure 6", "Power over time, torque over angle", SAME, "docs/design.md", "", "double-pendulum"),
     Item("Table III", "Gravity compensation: mean, max, min, MAE", CHANGED, "docs/design.md",
-         "30 other poses, so mean, max and min differ; the MAE at s1, and nearly e1, is that of the step as printed by 30 "
-         "Gauss–Seidel sweeps (Error over sweeps); the block multiplier asks for 60 to 120; w1 stays open, a mass centre wrong "
-         "beyond it would explain it",
+         "Gauss–Newton instead of ADAM, whose curve is drawn too; section V C calls “mean square error” what the table "
+         "prints as MAE; 30 other poses, so mean, max and min differ; the MAE at s1 is that of 30 Gauss–Seidel sweeps as "
+         "printed or 60 to 120 of Jacobi, the MAE at e1 that of more sweeps, at w1 of fewer (Error over sweeps); w1's "
+         "−1.56 N·m is beyond the 1.421 N·m that gravity can ask of the bare arm there (1.822 with the hand)",
          "gravity-compensation"),
     Item("Figure 7", "The shoulder's spring: angles and lengths", SAME, "codegen/laws/levers.py", "ours are chosen",
          "links"),
     Item("Equation 31", "Torque of the spring", SAME, "codegen/laws/levers.py", f"θ and a sign in the length: {_SLIP}"),
     Item("Figure 8", "Losses and parameters of the spring's schemes", CHANGED, "docs/design.md",
-         "the paper's lengths and stiffness are in its figure only: ours are chosen; recordings give slope and zero", "spring"),
-    Item("Figure 9, left", "Joint angles by scheme", SAME, "docs/torque-estimation.md", "another Baxter's recordings",
-         "torque-table"),
+         "SciPy and IPOPT, with ADAM's curves beside them; the paper's lengths and stiffness are in its figure only: ours are "
+         "chosen; recordings give slope and zero", "spring"),
+    Item("Figure 9, left", "Joint angles by scheme", CHANGED, "docs/torque-estimation.md",
+         "another Baxter's recordings; ANGLES", "torque-table"),
     Item("Figure 9, right", "The endpoint's path under windows of three steps", SAME, "docs/torque-estimation.md",
          "another motion", "torque-table"),
     Item("Table IV", "RMSE of torques: three starts, three losses, windows of three steps", CHANGED,
@@ -176,14 +180,16 @@ ITEMS = (
          "other recordings; 31 N·m at s1 from zero torque fit the rate 0.2, 2.4 of ω alone the rate 1; e0, e1 stay open",
          "torque-table"),
     Item("Figure 10", "Joint torques over time by scheme", SAME, "docs/torque-estimation.md",
-         "one scheme over the whole recording, the others over 2 s (`--full`: all)", "torque-table"),
-    Item("Figure 11", "Violins of the torque errors", SAME, "docs/torque-estimation.md", "", "torque-table"),
+         "all ten schemes over 2 s, one over the whole recording (`--full`: all); another Baxter's recordings", "torque-table"),
+    Item("Figure 11", "Violins of the torque errors", SAME, "docs/torque-estimation.md",
+         "all ten schemes over 2 s, another Baxter's recordings", "torque-table"),
     Item("Figure 12", "Net torque map", SAME, "docs/impedance.md", "its distance from a plane as a number", "impedance"),
-    Item("Figure 13", "Impedance and PD in simulation", SAME, "docs/impedance.md",
+    Item("Figure 13", "Impedance and PD in simulation", CHANGED, "docs/impedance.md",
+         "what the map is fed with is not in the paper: of three ways one works at scaling 1, and it is stiff, not compliant; "
          "start, friction and net torque at rest are open", "impedance"),
     Item("Figure 14", "Impedance and PD on the robot", CHANGED, "docs/impedance.md",
-         "on a simulated Baxter in one process: pinocchio's dynamics, friction, spring, encoder steps; no robot at hand",
-         "push"),
+         "against the paper's claim the hand feels more with impedance, 33.6 N·m, than with PD, 14.0 N·m; on a simulated "
+         "Baxter in one process: pinocchio's dynamics, friction, spring, encoder steps; no robot at hand", "push"),
 )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ estimated first and the stiffness after them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +19,7 @@ from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import SolverError
 from diffpbd.runtime.identify import Condensation, minimise
 from diffpbd.runtime.model.robot import Robot
+from experiments.descent import descend
 from experiments.design.gravity_compensation import holding_torques
 from experiments.one_step import JOINT, ends_of
 from experiments.poses import draw
@@ -78,6 +79,8 @@ class Lever:
 NAMES = ("stiffness", "arm_1", "arm_2", "offset", "rest")
 TRUTH = Lever(7000.0, 0.06, 0.15, 1.9, 0.2)
 """About 24 N·m at θ = 0, where a Baxter arm stretched forward needs it."""
+ADAM_RATE = 50.0
+"""[N/m] Learning rate: 2000 N/m in 40 steps. The paper's curves have no scale that would give its own."""
 START = 5000.0  # N/m: the guess of the stiffness
 REACH = (-1.0, 1.0)
 """[rad] Angles of the poses: arms and spring form a triangle there."""
@@ -105,6 +108,8 @@ class Scheme:
     loss: float
     rms: float
     history: tuple[float, ...]
+    descent: FloatArray | None = None
+    """(iterations + 1,) Losses of ADAM from the same start, of the stiffness with measured lengths."""
 
 
 def measurements(robot: Robot, joint: int, count: int, seed: int) -> Measurements:
@@ -122,9 +127,13 @@ def estimate(robot: Robot, measured: Measurements, lever: Lever, step: str = JOI
     """All schemes on a step, from the measured `lever`; its stiffness is only their start."""
     problem = _Problem(robot, measured, step)
     found = []
-    for name, fit in (("curve fitting", problem.curve), ("differentiable simulation", problem.simulation)):
+    for name, fit, residual in (
+        ("curve fitting, SciPy", problem.curve, problem.off),
+        ("differentiable simulation, IPOPT", problem.simulation, problem.still),
+    ):
         k, history = fit(lever, STIFFNESS)
-        found.append(problem.scheme(name, "measured", k, history))
+        one = problem.scheme(name, "measured", k, history)
+        found.append(replace(one, descent=problem.descent(lever, residual)) if step == JOINT else one)
         updated, first = fit(lever, (*STIFFNESS, *LENGTHS))
         k, second = fit(replace(updated, stiffness=lever.stiffness), STIFFNESS)
         found.append(problem.scheme(name, "updated", k, (*first, *second)))
@@ -153,13 +162,27 @@ class _Problem:
         torque, *slopes = (np.array(value, dtype=np.float64).ravel() for value in values)
         return torque, np.column_stack([slopes[NAMES.index(name)] for name in unknown])
 
+    def off(self, lever: Lever, unknown: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+        """The spring's torque less the wanted one (k,) [N·m], and derivatives (k, unknown)."""
+        torque, slopes = self.lever(lever, unknown)
+        return torque - self.torque, slopes
+
+    def descent(self, start: Lever, residual: Callable[..., tuple[FloatArray, FloatArray]]) -> FloatArray:
+        """Losses of ADAM on the stiffness: the mean square of `off`, or the mean of the poses' squared `still`."""
+
+        def loss(stiffness: FloatArray) -> tuple[FloatArray, FloatArray]:
+            r, slopes = residual(_moved(start, STIFFNESS, stiffness), STIFFNESS)
+            return np.array(r @ r / len(self.angle)), 2.0 * (slopes.T @ r) / len(self.angle)
+
+        return descend(loss, np.array([start.stiffness]), ADAM_RATE).losses
+
     def curve(self, start: Lever, unknown: Sequence[str]) -> tuple[Lever, list[float]]:
         """Least squares of the spring's torque; the mean square at every evaluation."""
         origin = np.array([getattr(start, name) for name in unknown])
         history: list[float] = []
 
         def residual(part: FloatArray) -> FloatArray:
-            off = self.lever(_moved(start, unknown, part * origin), unknown)[0] - self.torque
+            off = self.off(_moved(start, unknown, part * origin), unknown)[0]
             history.append(float((off**2).mean()))
             return off
 
@@ -201,7 +224,7 @@ class _Problem:
         return _moved(start, unknown, found.solution.x * origin), [value * unit for value in found.history]
 
     def scheme(self, name: str, lengths: str, lever: Lever, history: Sequence[float]) -> Scheme:
-        off = self.lever(lever, STIFFNESS)[0] - self.torque
+        off = self.off(lever, STIFFNESS)[0]
         return Scheme(name, lengths, lever, history[-1], float(np.sqrt((off**2).mean())), tuple(history))
 
 

@@ -27,8 +27,8 @@ def plot(path: str | Path, robot: Robot, measured: Measurements, truth: Lever, s
     left, right = figure.subplots(1, 2)
     panel(
         left,
-        "loss over its first; updated: the lengths, then k from its start",
-        f"evaluations, up to the least loss (at {FLOOR:g}: less)",
+        "loss over its first; updated: the lengths, then k from its start;\nthin: ADAM on k, measured lengths",
+        f"evaluations, up to the least loss, or iterations of ADAM (at {FLOOR:g}: less)",
         "loss / first loss [1]",
     )
     panel(right, "torque of the spring", "joint angle [rad]", "torque on the joint [N·m]")
@@ -45,6 +45,10 @@ def plot(path: str | Path, robot: Robot, measured: Measurements, truth: Lever, s
             markersize=4,
             clip_on=False,
         )
+        if scheme.descent is not None:
+            left.semilogy(
+                np.maximum(scheme.descent / scheme.descent[0], FLOOR), color=stroke(k)["color"], linewidth=0.8
+            )
         torque = robot.lever_spring_torque(angle, *scheme.lever.numbers())
         right.plot(angle, torque, **stroke(k), linewidth=1.2, label=label)
         left.plot([], [], **stroke(k), marker=MARKERS[k], markersize=4, label=label)

@@ -98,7 +98,9 @@ def _programs(tree: Tree, multipliers: tuple[str, ...]) -> Mapping[str, Program]
         printed, word = kind == Multiplier.SCALAR.value, "_as_printed" if kind == Multiplier.SCALAR.value else ""
         made |= {
             f"gauss_seidel{word}": gauss_seidel(tree, Multiplier(kind), printed),
-            f"jacobi{word}": jacobi(tree, Multiplier(kind)),
+            f"jacobi{word}": jacobi(
+                tree, Multiplier(kind), 1.0 if printed else None
+            ),  # the print adds corrections whole
         }
     return made | {"direct": direct(tree)}
 

@@ -85,6 +85,8 @@ def plot(path: str | Path, robot: str, projections: Sequence[Projection]) -> Non
     panels[len(projections)].legend(handles, labels, loc="center", frameon=False)
     for panel in panels[len(projections) :]:
         panel.set_axis_off()
+    for panel in panels[max(0, len(projections) - ACROSS) : len(projections)]:
+        panel.tick_params(labelbottom=True)  # also where nothing stands below
     for panel, key, label in zip(
         lower.subplots(1, 2, sharex=True),
         ("gap", "tilt"),

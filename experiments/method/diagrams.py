@@ -67,8 +67,9 @@ def _links(axes: Any, found: Variables) -> None:
         )
         axes.plot(joint[0], joint[2], "C3o", markersize=5)
         axes.annotate(
-            found.joints[i], (joint[0], joint[2]), xytext=(3, -12), textcoords="offset points", fontsize="small"
-        )
+            found.joints[i], (joint[0], joint[2]), xytext=(0, -22), textcoords="offset points", fontsize="small", zorder=9,
+            ha="center", bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5},
+        )  # fmt: skip
     axes.plot(found.x[:, 0], found.x[:, 2], "ks", markersize=6, label="x: COM of link i")
     for i, x in enumerate(found.x):
         axes.annotate(f"{i + 1}", (x[0], x[2]), xytext=(3, 6), textcoords="offset points")

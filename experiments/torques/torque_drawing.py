@@ -21,6 +21,8 @@ IDENTIFIED, WHOLE = "identified", "whole recording"
 """Models of the cells; the second is the first, over the whole recording."""
 DRAWN_JOINTS, VIOLIN_JOINTS = 6, 4
 """s0 … w1 and s0 … e1, as in the paper."""
+OURS = "ours"
+"""Label of `joint_step` among the steps."""
 ASTRAY = 0.1
 """[1] Part of its range by which a joint's angle may be off and follow."""
 PAPER_RMSE = {
@@ -127,9 +129,11 @@ def _is_drawn(cell: Cell, descent: str) -> bool:
 
 
 def _follows(cell: Cell) -> bool:
-    """Whether its joint angles are drawn: of the descents those from gravity, which the paper finds best."""
+    """Whether its joint angles are drawn: the descents from gravity and in windows, the optimum of our step, what converged."""
     s = cell.settings
-    return not cell.method.startswith("adam") or s.start == "gravity" or s.horizon > 1
+    if cell.method.startswith("adam"):
+        return s.start == "gravity" or s.horizon > 1
+    return not cell.method.startswith("optimum") or cell.method == f"optimum, {OURS}"
 
 
 def _place(cell: Cell) -> tuple[str, str]:

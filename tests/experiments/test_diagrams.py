@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from diffpbd.codegen.laws.levers import length
-from experiments.__main__ import command
 from experiments.design.spring import TRUTH
 from experiments.method.diagrams import nomenclature, spring_corners
 from experiments.method.link_variables import LinkVariables, link_variables
@@ -35,10 +31,3 @@ def test_the_drawn_spring_is_as_long_as_that_of_the_law(theta: float) -> None:
     x = float(length(theta, TRUTH.arm_1, TRUTH.arm_2, TRUTH.offset))
     assert np.linalg.norm(first - second) == pytest.approx(x)
     assert np.linalg.norm(first - joint) == pytest.approx(TRUTH.arm_1)
-
-
-def test_the_command(tmp_path: Path) -> None:
-    out = tmp_path / "v.png"
-    done = CliRunner().invoke(command, ["variables", "double_pendulum", "--out", str(out)])
-    assert done.exit_code == 0 and "upper" in done.output, done.output
-    assert out.read_bytes().startswith(b"\x89PNG") and len(out.with_suffix(".csv").read_text().splitlines()) == 3

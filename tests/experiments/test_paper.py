@@ -5,6 +5,7 @@ import re
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -36,21 +37,21 @@ def test_every_item_stands_somewhere_and_every_difference_has_a_reason() -> None
 def test_the_page_says_what_its_marks_mean_and_no_place_of_the_machine(tmp_path: Path) -> None:
     picture = tmp_path / "c.png"
     picture.write_bytes(b"png")
-    outcome = paper_report.Outcome(1.0, "diffpbd reproduce convergence", f"wrote {picture}\n", (picture,))
-    text = page([ONE], {"convergence": outcome}, "T")
+    outcome = paper_report.Outcome(1.0, "python -m experiments links", f"wrote {picture}\n", (picture,))
+    text = page([ONE], {"links": outcome}, "T")
     assert all(mark in text.partition("<table>")[0] for mark in "✓◐✗") and "name=viewport" in text
     assert "wrote c.png" in text and str(tmp_path) not in text and "`" not in text
     assert "<code>generate --multiplier scalar</code>" in text and "<a href='#sweeps'>Error over sweeps</a>" in text
 
 
 def test_the_recordings_folder_is_not_named_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = "import sys, pathlib; pathlib.Path(sys.argv[-1]).write_bytes(b'png'); print('poses of', sys.argv[3])"
+    code = "import sys, pathlib; pathlib.Path(sys.argv[-1]).write_bytes(b'png'); print('poses of', sys.argv[2])"
     entry(tmp_path, monkeypatch, code)
-    words = ("reproduce", "convergence", DATA, "--out", "c.png")
-    part = Part("convergence", words, ("c.png",), (), "Something.")
+    words = ("links", DATA, "--out", "c.png")
+    part = Part("links", words, ("c.png",), (), "Something.")
     for _ in range(2):  # made, and done before
         outcome = make(part, tmp_path / "r", str(tmp_path), "seal", lambda line: None)
-        text = page([part], {"convergence": outcome}, "T")
+        text = page([part], {"links": outcome}, "T")
         assert "poses of RECORDINGS" in text and str(tmp_path) not in text, text
 
 
@@ -82,7 +83,8 @@ def test_the_letters_stand_where_the_page_says() -> None:
 
 def test_every_part_is_a_command_with_its_options() -> None:
     for part in PARTS:
-        known = command.commands[part.words[1]]
+        known = command.get_command(click.Context(command), part.words[0])
+        assert known is not None
         options = {name for option in known.params for name in option.opts}
         assert {word for word in part.words if word.startswith("--")} <= options, part.key
         assert all(word in part.words for word in part.pictures)
@@ -95,14 +97,14 @@ def entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
 
 
 WRITES = "import sys, pathlib; pathlib.Path(sys.argv[-1]).write_bytes(b'png'); print('a <number>', 1)"
-ONE = Part("convergence", ("reproduce", "convergence", "--out", "c.png"), ("c.png",), (), "Something.")
+ONE = Part("links", ("links", "--out", "c.png"), ("c.png",), (), "Something.")
 
 
 def test_parts_are_made_once_and_again_when_the_code_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entry(tmp_path, monkeypatch, WRITES)
     said: list[str] = []
     first = make(ONE, tmp_path / "r", None, "seal", said.append)
-    assert first.reason == "" and first.pictures == (tmp_path / "r" / "convergence" / "c.png",)
+    assert first.reason == "" and first.pictures == (tmp_path / "r" / "links" / "c.png",)
     again = make(ONE, tmp_path / "r", None, "seal", said.append)
     assert said[-1] == "convergence: done before" and again.printed == first.printed == "a <number> 1\n"
     make(ONE, tmp_path / "r", None, "other", said.append)
@@ -110,7 +112,7 @@ def test_parts_are_made_once_and_again_when_the_code_changes(tmp_path: Path, mon
     first.pictures[0].unlink()
     make(ONE, tmp_path / "r", None, "other", said.append)
     assert said[-1].endswith(" s") and first.pictures[0].is_file()
-    text = page([ONE], {"convergence": again}, "T")
+    text = page([ONE], {"links": again}, "T")
     assert "a &lt;number&gt; 1" in text and "base64,cG5n" in text and "FAILED" not in text and "Figure 2" in text
 
 
@@ -121,10 +123,8 @@ def test_parts_are_made_once_and_again_when_the_code_changes(tmp_path: Path, mon
 def test_a_part_that_fails_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, reason: str) -> None:
     entry(tmp_path, monkeypatch, code)
     outcome = make(ONE, tmp_path, None, "seal", lambda line: None)
-    assert reason in outcome.reason and not (tmp_path / "convergence" / "done.json").exists()
-    assert "class=failed" in page([ONE], {"convergence": outcome}, "T") and "✗" in page(
-        [ONE], {"convergence": outcome}, "T"
-    )
+    assert reason in outcome.reason and not (tmp_path / "links" / "done.json").exists()
+    assert "class=failed" in page([ONE], {"links": outcome}, "T") and "✗" in page([ONE], {"links": outcome}, "T")
 
 
 def test_a_part_that_fails_later_is_not_done_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,8 +134,8 @@ def test_a_part_that_fails_later_is_not_done_any_more(tmp_path: Path, monkeypatc
         assert not make(ONE, tmp_path / "r", None, "seal", lambda line: None).reason
         entry(tmp_path, monkeypatch, code)
         assert make(ONE, tmp_path / "r", None, "other", lambda line: None).reason
-        assert not (tmp_path / "r" / "convergence" / "done.json").exists()
-        assert not (tmp_path / "r" / "convergence" / "c.png").exists()
+        assert not (tmp_path / "r" / "links" / "done.json").exists()
+        assert not (tmp_path / "r" / "links" / "c.png").exists()
         assert make(ONE, tmp_path / "r", None, "seal", lambda line: None).reason  # not what was done before that
 
 
@@ -149,7 +149,7 @@ def test_an_interrupted_part_is_not_done(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(paper_report.subprocess, "run", interrupted)
     with pytest.raises(KeyboardInterrupt):
         make(ONE, tmp_path / "r", None, "other", lambda line: None)
-    assert not (tmp_path / "r" / "convergence" / "done.json").exists()
+    assert not (tmp_path / "r" / "links" / "done.json").exists()
 
 
 def test_the_seal_is_that_of_all_that_code_is_made_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,11 +179,11 @@ def test_parts_run_side_by_side_and_stand_in_order(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(everything, "robot_folders", lambda: [tmp_path])
     (tmp_path / "baxter_bare").mkdir()
     (tmp_path / "baxter_bare" / "manifest.json").write_text("{}", encoding="utf-8")
-    words = ["all", "--out", str(tmp_path / "r"), "--jobs", "2", "--part", "sweeps", "--part", "convergence"]
+    words = ["all", "--out", str(tmp_path / "r"), "--jobs", "2", "--part", "sweeps", "--part", "links"]
     done = CliRunner().invoke(command, words)
     assert done.exit_code == 0, done.output
     text = (tmp_path / "r" / "index.html").read_text(encoding="utf-8")
-    assert text.index("id='convergence'") < text.index("id='sweeps'")
+    assert text.index("id='links'") < text.index("id='sweeps'")
 
 
 def test_the_seal_is_that_of_the_recordings_contents(tmp_path: Path) -> None:
@@ -200,27 +200,27 @@ def test_the_seal_is_that_of_the_recordings_contents(tmp_path: Path) -> None:
 def test_what_is_not_installed_is_named_before_the_first_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entry(tmp_path, monkeypatch, WRITES)
     monkeypatch.setattr(everything, "find_spec", lambda name: None if name == "pinocchio" else object())
-    words = ["all", "--out", str(tmp_path / "r"), "--part", "convergence", "--part", "push"]
+    words = ["all", "--out", str(tmp_path / "r"), "--part", "links", "--part", "push"]
     done = CliRunner().invoke(command, words)
     lines = done.output.splitlines()
     assert "diffpbd[simulated]" in lines[0] and lines[0].startswith("push needs pinocchio"), lines
     assert done.exit_code == 1 and "not made: push" in done.output
     monkeypatch.setattr(everything, "find_spec", lambda name: None if name == "matplotlib" else object())
-    assert "diffpbd[plot]" in str(CliRunner().invoke(command, words).exception)
+    assert "diffpbd[plot]" in CliRunner().invoke(command, words).output
 
 
 def test_recordings_enter_or_leave_the_words() -> None:
-    words = ("reproduce", "x", "--data", "{data}", "--out", "p")
-    assert paper_report._with_data(words, "D") == ["reproduce", "x", "--data", "D", "--out", "p"]
-    assert paper_report._with_data(words, None) == ["reproduce", "x", "--out", "p"]
+    words = ("x", "--data", "{data}", "--out", "p")
+    assert paper_report._with_data(words, "D") == ["x", "--data", "D", "--out", "p"]
+    assert paper_report._with_data(words, None) == ["x", "--out", "p"]
 
 
 def test_the_command_goes_on_after_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entry(tmp_path, monkeypatch, "import sys\nif 'generate' in sys.argv: sys.exit('Error: no compiler')\n" + WRITES)
-    words = ["all", "--out", str(tmp_path / "r"), "--part", "convergence", "--part", "sweeps", "--part", "replay"]
+    words = ["all", "--out", str(tmp_path / "r"), "--part", "links", "--part", "sweeps", "--part", "replay"]
     done = CliRunner().invoke(command, words)
     assert done.exit_code == 1 and "not made: replay, sweeps" in done.output, done.output
     text = (tmp_path / "r" / "index.html").read_text(encoding="utf-8")
     assert "no compiler" in text and "it needs recordings" in text and "base64" in text
-    assert json.loads((tmp_path / "r" / "convergence" / "done.json").read_text(encoding="utf-8"))["seconds"] > 0
-    assert "Did you mean sweeps" in str(CliRunner().invoke(command, ["all", "--part", "sweep"]).exception)
+    assert json.loads((tmp_path / "r" / "links" / "done.json").read_text(encoding="utf-8"))["seconds"] > 0
+    assert "Did you mean sweeps" in CliRunner().invoke(command, ["all", "--part", "sweep"]).output

@@ -1,16 +1,18 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import least_squares
 from support.imports import ROOT
 from support.printed_step import Printed, read_arm
 from support.robots import loaded
 
 from diffpbd.runtime import InputError
-from experiments.method.sweep_study import Setting, setting_graphs, settings, sweep_graphs
-from experiments.method.sweeps import by_setting
+from experiments.method.sweep_study import Setting, setting_graphs, settings
+from experiments.method.sweeps import by_setting, errors
 from experiments.poses import draw_loaded
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
@@ -34,8 +36,13 @@ def test_settings_are_the_prints_step_with_that_setting(solver: str, factor: flo
     xi, end = stepped(Setting("twice", solver, 7, relaxation=factor, substeps=2))
     half = judge.step(xi, U, 0.005, GRAVITY, 7, factor)
     np.testing.assert_allclose(end[:, :3], judge.step(half, U, 0.005, GRAVITY, 7, factor)[:, :3], atol=1e-12)
-    counts = [count for count, _ in sweep_graphs("double_pendulum", Setting("some", solver), [1, 4])]
-    assert counts == [1, 4]
+
+
+def test_jacobi_as_printed_adds_its_corrections_whole() -> None:
+    judge = Printed(read_arm(ROOT / "codegen" / "robots" / "double_pendulum.urdf"))
+    xi, end = stepped(Setting("as printed", "paper_jacobi", 7))
+    np.testing.assert_allclose(end[:, :3], judge.step(xi, U, 0.01, GRAVITY, 7, 1.0)[:, :3], atol=1e-12)
+    assert np.abs(end[:, :3] - judge.step(xi, U, 0.01, GRAVITY, 7, 0.9)[:, :3]).max() > 1e-9
 
 
 def test_a_mass_centre_at_its_joint_moves_no_joint() -> None:
@@ -50,12 +57,34 @@ def test_a_mass_centre_at_its_joint_moves_no_joint() -> None:
 def test_the_error_of_a_setting_stands_beside_the_papers() -> None:
     robot: Any = loaded("double_pendulum")
     chosen = [Setting("many", sweeps=60), Setting("two", sweeps=2)]
-    head, rows = by_setting(robot, {"one pose": P[None]}, robot.alpha.defaults, setting_graphs("double_pendulum", chosen),
-                            lambda line: None)  # fmt: skip
+    graphs = setting_graphs("double_pendulum", chosen)
+    head, rows = by_setting(robot, P[None, None], robot.alpha.defaults, graphs, lambda line: None)
     assert head[0] == "setting" and [row[0] for row in rows] == ["paper", "many", "two"]
-    many, two = ([float(x) for x in row[1].split()] for row in rows[1:])
-    assert max(many) < 0.2 * max(two)
-    assert len({one.name for one in settings("left_w1")}) == 13
+    many, two = ([float(x) for x in re.findall(r"([\d.e-]+) \(", row[1])] for row in rows[1:])
+    assert len(many) == 2 and max(many) < 0.2 * max(two)
+    assert len({one.name for one in settings("left_w1")}) == 9
+
+
+def test_errors_are_those_of_every_pose_and_their_spread_that_of_sets() -> None:
+    """The torque that a pose needs, less what the step asks for: by a search of SciPy's on the same graph."""
+    robot: Any = loaded("double_pendulum")
+    alpha = robot.alpha.defaults
+    poses = np.array([[P, -P, 0.5 * P], [2.0 * P, P, P]])
+    _, graph, ahead = next(setting_graphs("double_pendulum", [Setting("few", sweeps=4)]))
+    found = errors(robot, poses, alpha, graph, ahead)
+    rest = np.zeros(2)
+
+    def motion(u: np.ndarray) -> np.ndarray:
+        end = np.array(graph(ahead(P, rest, alpha), u, robot.h, alpha)[0]).ravel()
+        omega = end.reshape(-1, 13)[:, 10:].ravel()
+        return np.concatenate([robot.joint_state(end, alpha, P).p - P, np.sqrt(0.02) * omega])
+
+    best = least_squares(motion, robot.gravity(P, alpha), xtol=1e-12, ftol=1e-12).x
+    np.testing.assert_allclose(found.absolute[0, 0], np.abs(best - robot.gravity(P, alpha)), rtol=1e-2)
+    np.testing.assert_array_equal(found.absolute[0, 0], found.absolute[1, 2])
+    np.testing.assert_allclose(found.mae, found.absolute.reshape(6, 2).mean(axis=0))
+    means = found.absolute.mean(axis=1)
+    np.testing.assert_array_equal(found.spread, [means.min(axis=0), means.max(axis=0)])
 
 
 def test_loaded_poses_have_torques_between_the_bounds() -> None:

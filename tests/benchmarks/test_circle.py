@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner
 from support.robots import loaded
 
+from benchmarks.circle.__main__ import circle as command
 from benchmarks.circle.reference import circle
 from benchmarks.circle.runs import PUSHES, START, Circle, pushes, run
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import InputError, SolverError
-from experiments.__main__ import command
 
 URDF = Path(__file__).parents[2] / "codegen" / "robots" / "baxter.urdf"
 
@@ -111,8 +111,6 @@ def test_predictive_control_keeps_to_the_circle_with_another_payload(arm: Robot)
 def test_command_writes_table_and_picture(arm: Robot, tmp_path: Path) -> None:
     pytest.importorskip("mujoco")
     out = tmp_path / "circle.png"
-    done = CliRunner().invoke(
-        command, ["circle", str(arm.folder), "--no-disturbance", "--push-at", "1", "--out", str(out)]
-    )
+    done = CliRunner().invoke(command, [str(arm.folder), "--no-disturbance", "--push-at", "1", "--out", str(out)])
     assert done.exit_code == 0, (done.output, done.exception)
     assert "tip error RMS" in done.output and "unavoidable" in done.output and out.read_bytes().startswith(b"\x89PNG")
