@@ -77,17 +77,26 @@ def generated(robot: Robot) -> Iterator[Row]:
     assert isinstance(function, Rollout)
     n, weights, known = robot.n, SETTINGS.lambdas, np.ones(1)
     alpha, held = robot.alpha.defaults, robot.gravity(p[0])
-    outputs = [np.zeros((1, n)), np.zeros((2, n)), np.zeros((2, n)), np.zeros(1), np.zeros(1)]
+    outputs = {
+        "U": np.zeros((1, n)),
+        "P": np.zeros((2, n)),
+        "PD": np.zeros((2, n)),
+        "loss": np.zeros(1),
+        "change": np.zeros(1),
+    }
     calls = []
     for k in range(STEPS):
         end = slice(k + 1, k + 2)
-        inputs = [p[k], pd[k], np.zeros((1, n)), p[end], pd[end], held, weights, known, np.array([H]), alpha]
-        calls.append(function.fixed(1, [np.ascontiguousarray(a) for a in inputs], outputs))
+        inputs = {
+            "p0": p[k], "pd0": pd[k], "U_start": np.zeros((1, n)), "P_ref": p[end], "PD_ref": pd[end], "u_prev": held,
+            "lambdas": weights, "known_friction": known, "h": np.array([H]), "alpha": alpha,
+        }  # fmt: skip
+        calls.append(function.fixed(1, {name: np.ascontiguousarray(a) for name, a in inputs.items()}, outputs))
     losses = []
     for call in calls:
         if call() != 0:
             raise SystemExit("estimate_torque failed on the benchmark's motion.")
-        losses.append(float(outputs[3][0]))
+        losses.append(float(outputs["loss"][0]))
     per_motion = repeated(lambda: [call() for call in calls], clock=time.process_time)
     yield Row("diffpbd estimate_torque, C", per_motion.median / STEPS, tuple(losses), "to convergence; 1 core")
     found = estimate(robot, p, pd, H, SETTINGS)

@@ -11,6 +11,10 @@ const char *ROBOT(hash)(void) { return HASH; }
 
 int ROBOT(abi)(void) { return ABI; }
 
+const char *ROBOT(signature)(int k) {
+  return k >= 0 && k < (int)(sizeof signatures / sizeof signatures[0]) ? signatures[k] : 0;
+}
+
 void ROBOT(alpha_defaults)(double *alpha) {
   memcpy(alpha, alpha_default, sizeof alpha_default);
 }

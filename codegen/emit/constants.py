@@ -93,6 +93,8 @@ CONSTANTS: Final = (
     Constant("mpc_ridge", 1e-12, "1", "mpc: regularisation of the dual program, relative to its diagonal"),
     Constant("mpc_rounds", 10, "1", "mpc: rounds of the active-set method before the interior point method"),
     Constant("mpc_exchanges", 60, "1", "mpc: pivots of the active-set method before the interior point method"),
+    Constant("mpc_parting", 0.05, "m/s", "mpc: rate at which what is nearer than keep_apart asks for has to part"),
+    Constant("mpc_parting_price", 1e4, "cost per m", "mpc: largest price of a metre less than that"),
     Constant("mpc_left", 0.1, "1", "mpc: residual of a plan at the iteration limit, relative to the first"),
     Constant("mpc_price", 1.5, "1", "mpc: price of a defect over the largest multiplier of the dynamics"),
     Constant("mpc_decrease", 1e-4, "1", "mpc: line search: least decrease over the predicted one"),

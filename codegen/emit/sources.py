@@ -261,7 +261,10 @@ def add_frame(
         values={
             "HASH": f'"{abi_hash}"', "ABI": ABI_VERSION, "MOST_ARGUMENTS": most, "SIDE_BY_SIDE(_)": " ".join(emission.lanes),
         },
-        tables={"alpha_default": ("double", [a["default"] for a in numbers])},
+        tables={
+            "alpha_default": ("double", [a["default"] for a in numbers]),
+            "signatures": ("char *const", [f'"{f.signature}"' for f in emission.functions]),
+        },
     )  # fmt: skip
     stepping = any(f.name == "joint_step" for f in emission.functions)
     gravity = emission.known("gravity")

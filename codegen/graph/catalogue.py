@@ -143,8 +143,9 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "keep_apart": (
         "m, cost per m, 1",
-        "0 least distance; 1 price of a metre less, 0: distances are not kept; 2 above 0: a plan that is nearer, and "
-        "nearer than the start, by 1 mm is none; ik never gives less",
+        "0 least distance, of what is nearer at the start of mpc its distance there and 5 cm/s more; 1 price of a metre less, "
+        "0: distances are not kept; 2 above 0: a plan that is nearer, and nearer than the start, by 1 mm is none; ik never "
+        "gives less",
     ),
     "frame": ("1", "its name, in C an entry of the header's enum of frames"),
     "reference": (

@@ -28,10 +28,15 @@ class Heard:
     def _take(self, message: JointState, received: float, source: str) -> None:
         """A message that came from `source` at `received` [s]."""
         state = self.reader.offer(message, received, source)
-        if self.reader.second_source:
-            self._note(f"two sources of the arm's joint states: {self.reader.second_source}")
+        if self.reader.second_source and not self._noted:
+            both = " and ".join(map(self._named, self.reader.second_source))
+            self._note(f"two sources of the arm's joint states: {both}")
         self._note(self.reader.stepped)
         self._state = state or self._state
+
+    def _named(self, source: str) -> str:
+        """A publisher of joint states in words."""
+        return source
 
     def _note(self, trouble: str) -> None:
         self._noted = self._noted or trouble

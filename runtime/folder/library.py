@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import shutil
 import struct
 import tempfile
 import time
 from collections.abc import Sequence
+from itertools import count, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -125,8 +127,11 @@ class Library:
         found = self._hash()
         if found != manifest.abi_hash:
             raise self._mismatch(f"its hash is {found[:16]}…, the manifest says {manifest.abi_hash[:16]}…")
+        taken = self._signatures()
         for function in manifest.functions:
             self._symbol(function.symbol)
+            if (found := taken.get(function.name, "")) != function.signature:
+                raise self._mismatch(f"{function.name} has {_difference(found, function.signature)}")
             if function.rollout:
                 self._symbol(f"{function.symbol}_work_size")
             elif self.work_size(function) != function.work_size:
@@ -134,6 +139,13 @@ class Library:
                     f"{function.symbol} needs {self.work_size(function)} doubles of work, "
                     f"the manifest says {function.work_size}"
                 )
+
+    def _signatures(self) -> dict[str, str]:
+        """By function, its arguments in the library's order."""
+        say = self._symbol(f"{self._manifest.name}_signature")
+        say.restype, say.argtypes = ctypes.c_char_p, [ctypes.c_int]
+        lines = (line.decode("ascii", "replace") for line in iter(map(say, count()).__next__, None))
+        return {line.partition("(")[0]: line for line in lines}
 
     def _mismatch(self, why: str) -> InputError:
         return InputError(
@@ -216,6 +228,13 @@ class Library:
                 ctypes.c_void_p(work.ctypes.data),
             )
         )
+
+
+def _difference(found: str, expected: str) -> str:
+    """The first argument in which two signatures differ, in words."""
+    pairs = zip_longest(*(re.findall(r"\w+ \d+x[\dN+]+", text) for text in (found, expected)), fillvalue="nothing")
+    one, other = next((pair for pair in pairs if pair[0] != pair[1]), (found, expected))
+    return f"{one}, the manifest says {other}"
 
 
 def _is_cut_short(path: Path) -> bool:

@@ -29,6 +29,7 @@ class Fixed:
         (output,) = facts.outputs
         self._facts = facts
         sizes = [argument.size() for argument in facts.inputs]
+        self._shapes = [argument.shape for argument in vectors]
         self._ends = [sum(sizes[:k]) for k in range(len(sizes) + 1)]
         self._given = np.zeros(self._ends[-1])
         self._given[self._ends[-2] :] = alpha
@@ -45,6 +46,10 @@ class Fixed:
     def __call__(self, *vectors: FloatArray) -> FloatArray:
         """The function at finite vectors, each (n,); an InputError for others."""
         given, ends = self._given, self._ends
+        if [vector.shape for vector in vectors] != self._shapes:
+            raise InputError(
+                f"{self._facts.name}: expected vectors of shape {self._shapes}, found {[v.shape for v in vectors]}."
+            )
         for k, vector in enumerate(vectors):
             given[ends[k] : ends[k + 1]] = vector
         if not all(map(isfinite, given[: ends[-2]].tolist())):

@@ -7,7 +7,7 @@ that `robot.fk(P, PD)` evaluates along it. (In C the same memory is n × N, colu
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -18,6 +18,7 @@ from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.folder.manifest import MATRIX, Argument
 from diffpbd.runtime.functions.function import BoundFunction, addresses, as_array, check_count, check_threads, plain
+from diffpbd.runtime.functions.in_order import in_order
 
 __all__ = ["Rollout", "RolloutGradient"]
 
@@ -42,14 +43,18 @@ class Rollout(BoundFunction):
         """One array, or a named tuple of several."""
         return results[0] if len(results) == 1 else self._result(*results)
 
-    def fixed(self, steps: int, inputs: Sequence[FloatArray], outputs: Sequence[FloatArray]) -> Callable[[], int]:
-        """The C function bound to these contiguous arrays, in C's order, for repeated calls; returns its status.
+    def fixed(
+        self, steps: int, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]
+    ) -> Callable[[], int]:
+        """The C function bound to these contiguous arrays by name, for repeated calls; returns its status.
 
-        A call neither allocates nor checks. The callable keeps the arrays alive.
+        Names and sizes are checked here; a call neither allocates nor checks. The callable keeps the arrays alive.
         """
+        given = in_order(self.name, self.facts.inputs, inputs, steps)
+        found = in_order(self.name, self.facts.outputs, outputs, steps)
         work = np.zeros(self._library.work_size(self.facts, steps))
-        pointers = addresses(inputs), addresses(outputs), ctypes.c_void_p(work.ctypes.data)
-        kept = (*inputs, *outputs, work)
+        pointers = addresses(given), addresses(found), ctypes.c_void_p(work.ctypes.data)
+        kept = (*given, *found, work)
 
         def call() -> int:
             assert kept

@@ -24,6 +24,9 @@ BRAKE_SHARE = 0.5
 """Of the effort limit; largest torque for decelerations. A stretched Baxter takes 18 N·m of 50 for those of BRAKING."""
 YIELD_SHARE = 0.7
 """Of the effort limit; largest damping torque of a yielding arm, which stays slow under 35 N·m at the shoulder."""
+YIELD_SPEED = 0.8
+"""Share of a joint's speed limit from which a yielding arm balances more and more of what drives it, and all of it at the
+limit: a weight that falls or a lasting push must not run away."""
 SLOW = 0.05
 """rad/s; below it a joint's friction is not fully developed."""
 RESTING, LIGHT = 0.03, 50.0
@@ -69,14 +72,16 @@ class Brake:
         """Torque [N·m] of an arm that yields to `external` [N·m], by damping dq without holding a pose, and the mass matrix.
 
         A pushed arm is damped with BRAKE_TIME, one that pushes something itself decelerates as in any stop; both within
-        YIELD_SHARE of the effort.
+        YIELD_SHARE of the effort. Towards its speed limit a joint is driven less and less, so that none exceeds it for long.
         """
         limits, motion = self._limits, self._motion
         if motion is None:
             return self.torque(q, dq, external, dq)
         wanted = dq / -BRAKE_TIME
         share = 1.0 if float(external @ dq) > 0.0 else common_factor(wanted, self._most)
-        damping = (motion.rigid or motion.inertial)(q, dq, share * wanted)
+        fast = within((np.abs(dq) / limits.speed - YIELD_SPEED) / (1.0 - YIELD_SPEED), 0.0, 1.0)
+        driving = np.where(external * dq > 0.0, fast * external, 0.0)
+        damping = (motion.rigid or motion.inertial)(q, dq, share * wanted) - driving
         mass = None if motion.mass is None else motion.mass(q)
         return common_factor(damping, YIELD_SHARE * limits.effort) * damping, mass
 

@@ -78,8 +78,7 @@ class Supervisor:
         self._expected: Callable[[float], FloatArray] | None = getattr(controller, "expected", None)
         self._brake = Brake(limits, motion)
         self._guard = Guard(limits, settings.period)
-        inertial = None if motion is None else motion.inertial
-        self._reflexes = Reflexes(names, limits, settings.reflexes, inertial=inertial, clearance=clearance)
+        self._reflexes = Reflexes(names, limits, settings.reflexes, motion=motion, clearance=clearance)
         self.beside = self._reflexes.beside
         self._age: float
         self._now: float

@@ -41,19 +41,25 @@ class Embedded:
         function = robot.function("mpc")
         assert isinstance(function, Rollout)
         self.problem = problem
-        self._state: list[FloatArray] = [np.zeros(size) for size in (n_p, n, n)]
-        shapes = ((N + 1, n_p), (N + 1, n), (N, n), (N + 1, 3))
-        self._references: list[FloatArray] = [np.zeros(shape) for shape in shapes]
         self._options = np.array([COLD, 1, PROGRAM_ITERATIONS, GAP, STEP, *problem.price])
-        self._guess = [np.zeros((N + 1, n_p)), np.zeros((N + 1, n)), np.zeros((N, n))]
-        apart = problem.apart
-        info = np.zeros(INFO_SIZE if apart is None else WITH_DISTANCES)
-        self._out = [np.zeros((N, n)), np.zeros((N + 1, n_p)), np.zeros((N + 1, n)), info]
+        self._given: dict[str, FloatArray] = {
+            "p": np.zeros(n_p), "pd": np.zeros(n), "u_last": np.zeros(n),
+            "P_ref": np.zeros((N + 1, n_p)), "PD_ref": np.zeros((N + 1, n)), "U_ref": np.zeros((N, n)),
+            "tip_ref": np.zeros((N + 1, 3)),
+            "P_guess": np.zeros((N + 1, n_p)), "PD_guess": np.zeros((N + 1, n)), "U_guess": np.zeros((N, n)),
+        }  # fmt: skip
         # The problem's own arrays, so that changed bounds take effect here.
-        self._fixed = [problem.weights, problem.tip_weights, problem.bounds, np.array([problem.h]), problem.alpha]
-        inputs = [*self._state, *self._references, *self._fixed[:3], self._options, *self._fixed[3:], *self._guess]
-        inputs += [] if apart is None else [apart.numbers, *apart.obstacles.values()]
-        self._call = function.fixed(N, inputs, self._out)
+        own = {
+            "weights": problem.weights, "tip_weights": problem.tip_weights, "bounds": problem.bounds,
+            "options": self._options, "h": np.array([problem.h]), "alpha": problem.alpha,
+        }  # fmt: skip
+        apart = problem.apart
+        distances = {} if apart is None else {"keep_apart": apart.numbers, **apart.obstacles}
+        self._out: dict[str, FloatArray] = {
+            "U": np.zeros((N, n)), "P": np.zeros((N + 1, n_p)), "PD": np.zeros((N + 1, n)),
+            "info": np.zeros(INFO_SIZE if apart is None else WITH_DISTANCES),
+        }  # fmt: skip
+        self._call = function.fixed(N, {**self._given, **own, **distances}, self._out)
 
     def solve(
         self, task: Task, guess: Plan | None = None, *, shifted: bool = False, programs: int = 1,
@@ -63,10 +69,9 @@ class Embedded:
 
         With a limit of seconds the programs are called one at a time, and none begins after it.
         """
-        for target, value in zip(self._state, (task.p, task.pd, task.u_last), strict=True):
-            target[:] = value
-        for target, value in zip(self._references, (task.P, task.PD, task.U, task.tip), strict=True):
-            target[:] = value
+        self._take(
+            p=task.p, pd=task.pd, u_last=task.u_last, P_ref=task.P, PD_ref=task.PD, U_ref=task.U, tip_ref=task.tip
+        )
         self._options[0] = COLD if guess is None else SHIFTED if shifted else GUESS
         if guess is not None:
             self._begin_at(guess)
@@ -82,22 +87,25 @@ class Embedded:
         while True:
             plan = self._plan(done, inner, spent)
             done, inner, spent = plan.iterations, plan.inner_iterations, plan.seconds
-            last_change = self._out[3][2]
+            last_change = self._out["info"][2]
             if not plan.status.usable or done >= programs or last_change <= STEP or clock.perf_counter() >= end:
                 return plan
             self._options[0] = GUESS
             self._begin_at(plan)
 
     def _begin_at(self, plan: Plan) -> None:
-        for target, value in zip(self._guess, (plan.P, plan.PD, plan.U), strict=True):
-            target[:] = value
+        self._take(P_guess=plan.P, PD_guess=plan.PD, U_guess=plan.U)
+
+    def _take(self, **given: FloatArray) -> None:
+        for name, value in given.items():
+            self._given[name][:] = value
 
     def _plan(self, programs: int, inner: int, spent: float) -> Plan:
         """Call the solver and add its counts to the earlier ones."""
         begin = clock.perf_counter()
         status = self._call()
         spent += clock.perf_counter() - begin
-        U, P, PD, info = (a.copy() for a in self._out)
+        U, P, PD, info = (self._out[name].copy() for name in ("U", "P", "PD", "info"))
         return Plan(
             Status(status), U, P, PD, cost=float(info[0]), defect=float(info[1]), violation=float(info[5]),
             clearance=float(info[8]) if len(info) > INFO_SIZE and info[8] < NONE else float("inf"),

@@ -37,8 +37,8 @@ class JointStateReader:
         """Messages that concern the arm and could not be used, by reason."""
         self.ignored: Counter[str] = Counter()
         """Messages of others on the same topic."""
-        self.second_source: str | None = None
-        """A publisher that also names this arm's joints while another one does: two robots on one graph."""
+        self.second_source: tuple[str, str] | None = None
+        """The arm's publisher, and one that also names its joints while it does: two robots on one graph."""
         self.stepped = ""
         """How the robot's clock stepped at the last message that concerns the arm, in words, or empty."""
         self._maps: dict[tuple[str, ...], Places | str] = {}
@@ -106,7 +106,7 @@ class JointStateReader:
             return None
         if source != last.source:
             if received - last.received < SOURCE_TIMEOUT:
-                self.second_source = f"{last.source} and {source}"
+                self.second_source = last.source, source
                 return "second source of the arm's joints"
             self._offset = float("inf")
             return None

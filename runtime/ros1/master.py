@@ -97,7 +97,7 @@ class Master:
     def __init__(self, uri: str, caller: str, slave_uri: str, timeout: float) -> None:
         self.uri = uri
         self.caller = caller
-        self._slave = slave_uri
+        self.own_uri = slave_uri
         self._timeout = timeout
 
     def _call(self, method: str, *arguments: Any, read: Callable[[Any], T] = lambda value: value) -> T:
@@ -112,19 +112,19 @@ class Master:
 
     def register_publisher(self, topic: str, kind: str) -> None:
         """Announce a publisher."""
-        self._call("registerPublisher", topic, kind, self._slave)
+        self._call("registerPublisher", topic, kind, self.own_uri)
 
     def unregister_publisher(self, topic: str) -> None:
         """Withdraw a publisher."""
-        self._call("unregisterPublisher", topic, self._slave)
+        self._call("unregisterPublisher", topic, self.own_uri)
 
     def register_subscriber(self, topic: str, kind: str) -> list[str]:
         """Announce a subscriber; the URIs of the topic's publishers."""
-        return self._call("registerSubscriber", topic, kind, self._slave, read=lambda uris: [str(uri) for uri in uris])
+        return self._call("registerSubscriber", topic, kind, self.own_uri, read=lambda uris: [str(uri) for uri in uris])
 
     def unregister_subscriber(self, topic: str) -> None:
         """Withdraw a subscriber."""
-        self._call("unregisterSubscriber", topic, self._slave)
+        self._call("unregisterSubscriber", topic, self.own_uri)
 
     def publishers(self, topic: str) -> tuple[str, ...]:
         """Names of the nodes that publish a topic."""

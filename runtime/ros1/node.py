@@ -150,7 +150,7 @@ class Node:
             "paramUpdate": lambda caller, key, value: 0,
             "getPid": lambda caller: os.getpid(),
             "getMasterUri": lambda caller: self.master.uri,
-            "getBusInfo": lambda caller: [],
+            "getBusInfo": self._bus_info,
             "getBusStats": lambda caller: [[], [], []],
             "getPublications": lambda caller: [
                 [topic, entry.kind.DEFINITION.name] for topic, entry in self._publishers.items()
@@ -164,6 +164,12 @@ class Node:
     def _shutdown(self, caller: str, reason: str = "") -> int:
         self.shut_down.set()
         return 0
+
+    def _bus_info(self, caller: str) -> list[list[Any]]:
+        """Every connection: its number, the other end, the direction, the transport, the topic, and whether it stands."""
+        into = [(uri, "i", topic) for topic, entry in self._subscribers.items() for uri in list(entry.connected)]
+        out = [(peer, "o", topic) for topic, entry in self._publishers.items() for peer in entry.subscribers]
+        return [[k, end, way, "TCPROS", topic, True] for k, (end, way, topic) in enumerate(into + out)]
 
     def _request_topic(self, caller: str, topic: str, protocols: list[list[str]]) -> list[Any]:
         if topic not in self._publishers:

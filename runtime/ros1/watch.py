@@ -1,12 +1,14 @@
-"""A thread that regularly checks whether the master is alive and who else publishes a topic."""
+"""A thread that watches the graph: whether the master is alive, who else publishes a topic, and who reaches the robot."""
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Callable
 
 from diffpbd.runtime.base.errors import GraphError
 from diffpbd.runtime.ros1.master import Master
-from diffpbd.runtime.ros1.registrations import Life, registered
+from diffpbd.runtime.ros1.registrations import Life, connected, registered
 
 __all__ = ["MasterWatch"]
 
@@ -15,15 +17,17 @@ WATCH_FAILURES = 2  # in a row, before the master counts as lost: one may be a s
 
 
 class MasterWatch:
-    """Regularly asks the master: `lost` says if it is gone or restarted, `others` who else commands
-    the arm."""
+    """Regularly asks master and robot: `lost` says if the master is gone or restarted, `others` who else commands
+    the arm, registered or not."""
 
-    def __init__(self, master: Master, topic: str, own_name: str) -> None:
+    def __init__(self, master: Master, topic: str, own_name: str, robot: Callable[[], str] = lambda: "") -> None:
+        """`robot`: the name of the node that obeys the topic, empty as long as it is unknown."""
         self.lost = ""
         self.others: tuple[str, ...] = ()
         self._master = master
         self._topic = topic
         self._own_name = own_name
+        self._robot = robot
         self.look()
         self._process = master.process()
         self._end = threading.Event()
@@ -31,9 +35,14 @@ class MasterWatch:
         self._thread.start()
 
     def look(self) -> None:
-        """Ask who publishes the arm's commands; registrations of ended processes are ignored."""
+        """Ask who publishes the arm's commands; registrations of ended processes are ignored. A node that was withdrawn from
+        the master may still be connected to the robot."""
         found = registered(self._master, self._topic, self._own_name)
-        self.others = tuple(one.name for one in found if one.life is not Life.GONE)
+        lives = {one.uri: one.name for one in found if one.life is not Life.GONE}
+        with contextlib.suppress(GraphError):  # a robot that does not tell its connections
+            for one in connected(self._master, self._topic, self._robot()):
+                lives.setdefault(one.uri, str(one))
+        self.others = tuple(lives.values())
 
     def _watch(self) -> None:
         failures = 0

@@ -59,8 +59,8 @@ def test_c_ends_with_a_status_or_in_numbers(name: str) -> None:
     steps = 3
     for value in (0.0, -1e-5, -1.0, np.nan):
         P, PD = np.zeros((steps + 1, 3)), np.zeros((steps + 1, 3))
-        inputs = [STATE[0], STATE[1], np.zeros((steps, 3)), np.array([0.01]), vector(name, value)]
-        status = robot().rollout.fixed(steps, inputs, [P, PD])()
+        inputs = {"p0": STATE[0], "pd0": STATE[1], "U": np.zeros((steps, 3)), "h": np.array([0.01])}
+        status = robot().rollout.fixed(steps, {**inputs, "alpha": vector(name, value)}, {"P": P, "PD": PD})()
         assert status != 0 or (np.isfinite(P).all() and np.isfinite(PD).all())
         if np.isnan(value):
             assert status != 0 or name == RADIUS

@@ -153,9 +153,15 @@ def test_a_cap_of_evaluations_ends_in_a_status_and_the_start(tmp_path: Path) -> 
     for height in (1e-3, 3e-3, 1e-2, 2e-2, 0.5):
         start = np.array([0.0, RADIUS + height, 0.0]), np.array([1.0, -0.5, 2.0])
         used = int(free.rollout_impulses(*start, np.zeros((1, 3)), h=H).counters[0, 4])
-        arrays = [np.ascontiguousarray(x, dtype=float) for x in (*start, np.zeros((1, 3)), H, capped.alpha.vector({}))]
+        inputs = {
+            "p0": start[0],
+            "pd0": start[1],
+            "U": np.zeros((1, 3)),
+            "h": np.array(H),
+            "alpha": capped.alpha.vector({}),
+        }
         P, PD = np.full((2, 2, 3), np.nan)
-        ends.append(capped.rollout.fixed(1, arrays, [P, PD])())
+        ends.append(capped.rollout.fixed(1, inputs, {"P": P, "PD": PD})())
         assert ends[-1] == (0 if used <= cap else 14)
         wanted = free.joint_step(*start, np.zeros(3), h=H) if used <= cap else start
         np.testing.assert_array_equal(np.vstack([P[1], PD[1]]), np.vstack(wanted))

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.robots import generated, loaded
 
+from diffpbd.runtime.functions.in_order import in_order
 from diffpbd.runtime.functions.rollout import Rollout
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
 from diffpbd.runtime.mpc.options import MpcOptions
@@ -126,24 +127,28 @@ def test_any_horizon_stays_in_its_memory(horizon: int) -> None:
     np.testing.assert_array_equal(*results)
 
 
-def call(function: Rollout, horizon: int, values: list[np.ndarray], outputs: list[np.ndarray], work: np.ndarray) -> int:
+def call(
+    function: Rollout, horizon: int, values: dict[str, np.ndarray], outputs: list[np.ndarray], work: np.ndarray
+) -> int:
     from diffpbd.runtime.functions.function import addresses
 
-    return int(function._call(horizon, addresses(values), addresses(outputs), work.ctypes.data))
+    given = in_order("mpc", function.facts.inputs, values, horizon)
+    return int(function._call(horizon, addresses(given), addresses(outputs), work.ctypes.data))
 
 
-def arguments(horizon: int) -> list[np.ndarray]:
+def arguments(horizon: int) -> dict[str, np.ndarray]:
     """A double pendulum that is to go from rest to (0.3, −0.2)."""
     two, nodes = np.ones(2), np.ones((horizon + 1, 2))
     weights = np.array([1.0 * two, 0.02 * two, 0.0 * two, 1e-6 * two, 1.0 * two, 0.02 * two])
     bounds = np.array([-40.0 * two, 40.0 * two, 10.0 * two, -6.5 * two, 6.5 * two, 20.0 * two])
     alpha = loaded("double_pendulum").alpha.defaults
-    return [
-        0.0 * two, 0.0 * two, 0.0 * two, nodes * [0.3, -0.2], 0.0 * nodes, np.zeros((horizon, 2)),
-        np.zeros((horizon + 1, 3)), weights, np.zeros((2, 3)), bounds,
-        np.array([2.0, 20.0, 30.0, 1e-6, 1e-8, 1e3, 1e3]), np.array([0.01]), alpha, 0.0 * nodes, 0.0 * nodes,
-        np.zeros((horizon, 2)),
-    ]  # fmt: skip
+    return {
+        "p": 0.0 * two, "pd": 0.0 * two, "u_last": 0.0 * two, "P_ref": nodes * [0.3, -0.2], "PD_ref": 0.0 * nodes,
+        "U_ref": np.zeros((horizon, 2)), "tip_ref": np.zeros((horizon + 1, 3)), "weights": weights,
+        "tip_weights": np.zeros((2, 3)), "bounds": bounds, "options": np.array([2.0, 20.0, 30.0, 1e-6, 1e-8, 1e3, 1e3]),
+        "h": np.array([0.01]), "alpha": alpha, "P_guess": 0.0 * nodes, "PD_guess": 0.0 * nodes,
+        "U_guess": np.zeros((horizon, 2)),
+    }  # fmt: skip
 
 
 ANY = st.floats(allow_nan=True, allow_infinity=True)
@@ -151,34 +156,36 @@ ANY = st.floats(allow_nan=True, allow_infinity=True)
 
 @given(st.lists(st.tuples(st.integers(0, 15), st.integers(0, 1000), ANY), min_size=1, max_size=6), st.booleans())
 def test_no_input_makes_an_output_that_is_not_finite(changes: list[tuple[int, int, float]], warm: bool) -> None:
-    values = [a.copy() for a in arguments(4)]
-    values[10][0] = 1.0 if warm else 2.0
+    values = {name: a.copy() for name, a in arguments(4).items()}
+    options, names = values["options"], list(values)
+    options[0] = 1.0 if warm else 2.0
     for which, entry, value in changes:
-        values[which].reshape(-1)[entry % values[which].size] = value
-    values[10][1:3] = np.clip(np.nan_to_num(values[10][1:3]), 1, 30)  # a budget of 1e300 iterations is one
+        changed = values[names[which]]
+        changed.reshape(-1)[entry % changed.size] = value
+    options[1:3] = np.clip(np.nan_to_num(options[1:3]), 1, 30)  # a budget of 1e300 iterations is one
     function = loaded("double_pendulum").function("mpc")
     assert isinstance(function, Rollout)
-    outputs = [np.full(a.size(4), np.nan) for a in function.facts.outputs]
+    outputs = {a.name: np.full(a.size(4), np.nan) for a in function.facts.outputs}
     status = function.fixed(4, values, outputs)()
     assert status in {*Status, 21}  # 21: h is none
-    assert all(np.isfinite(o).all() for o in outputs), (status, changes)
-    low, high = values[9][0], values[9][1]
+    assert all(np.isfinite(o).all() for o in outputs.values()), (status, changes)
+    low, high = values["bounds"][:2]
     if status in (Status.SOLVED, Status.LIMITED):
-        assert (outputs[0].reshape(4, 2) >= low).all() and (outputs[0].reshape(4, 2) <= high).all()
+        assert (outputs["U"].reshape(4, 2) >= low).all() and (outputs["U"].reshape(4, 2) <= high).all()
 
 
 @pytest.mark.parametrize(
     ("which", "entry", "value", "status"),
     [
-        (0, 0, np.nan, Status.BAD_INPUT), (3, 5, np.inf, Status.BAD_INPUT), (7, 0, -1.0, Status.BAD_INPUT),
-        (9, 0, 50.0, Status.BAD_INPUT), (9, 4, 0.0, Status.BAD_INPUT), (11, 0, 5.0, Status.STEP_FAILED),
+        ("p", 0, np.nan, Status.BAD_INPUT), ("P_ref", 5, np.inf, Status.BAD_INPUT), ("weights", 0, -1.0, Status.BAD_INPUT),
+        ("bounds", 0, 50.0, Status.BAD_INPUT), ("bounds", 4, 0.0, Status.BAD_INPUT), ("h", 0, 5.0, Status.STEP_FAILED),
     ],
 )  # fmt: skip
-def test_statuses(which: int, entry: int, value: float, status: Status) -> None:
+def test_statuses(which: str, entry: int, value: float, status: Status) -> None:
     values = arguments(4)
-    values[1][:] = 15.0
+    values["pd"][:] = 15.0
     values[which].reshape(-1)[entry] = value
     function = loaded("double_pendulum").function("mpc")
     assert isinstance(function, Rollout)
-    outputs = [np.zeros(a.size(4)) for a in function.facts.outputs]
+    outputs = {a.name: np.zeros(a.size(4)) for a in function.facts.outputs}
     assert function.fixed(4, values, outputs)() == status

@@ -77,7 +77,8 @@ def test_after_a_failure_the_last_good_state_stays(robot: Robot, friction: bool)
     P, PD = robot.rollout(p, pd, U, 0.01, alpha)
     U[5] = 1e12
     out = np.full((STEPS + 1, robot.n), np.nan), np.full((STEPS + 1, robot.n), np.nan)
-    assert robot.functions["rollout"].fixed(STEPS, [p, pd, U, np.array(0.01), alpha], out)() == 1
+    inputs = {"p0": p, "pd0": pd, "U": U, "h": np.array(0.01), "alpha": alpha}
+    assert robot.functions["rollout"].fixed(STEPS, inputs, dict(zip(("P", "PD"), out, strict=True)))() == 1
     for found, whole in zip(out, (P, PD), strict=True):
         np.testing.assert_array_equal(found[:6], whole[:6])
         np.testing.assert_array_equal(found[6:], np.broadcast_to(whole[5], (STEPS - 5, robot.n)))

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.linalg import orth, qr
-from support import ur10e
 from support.command import run
 from support.robots import generated, loaded, with_table
+from support.universal import UR10E, write
 
 from diffpbd.runtime import InputError, Robot
 from diffpbd.runtime.excite import excitation
@@ -208,7 +208,7 @@ def test_a_full_search_is_good_and_quick(tmp_path: Path, arm: Robot) -> None:
 
 @pytest.mark.soak
 def test_a_six_axis_arm(tmp_path: Path) -> None:
-    robot = generated(str(ur10e.write(tmp_path / "ur10e.urdf")))
+    robot = generated(str(write(tmp_path / "ur10e.urdf", UR10E)))
     code, text = run("excite", robot, "--out", tmp_path / "traj.csv")
     assert code == 0 and "36 base parameters" in text, text
     assert conditions(text)[1] <= 9.5

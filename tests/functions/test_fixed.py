@@ -7,6 +7,7 @@ import pytest
 from support.robots import loaded
 
 from diffpbd.runtime import Robot
+from diffpbd.runtime.base.errors import InputError
 
 CHANGED = {"spring.stiffness.left_s1": 24.0, "spring.rest.left_s1": -1.514}
 
@@ -28,3 +29,12 @@ def test_the_values_are_those_of_the_function(arm: Robot, name: str, vectors: in
         assert found.shape == expected.shape and (found == expected).all()
         assert before is None or (before[0] == before[1]).all()  # what was answered before is no longer touched
         before = found, expected
+
+
+def test_vectors_of_another_size_are_refused(arm: Robot) -> None:
+    """Also one number for all, which numpy would copy, and one vector too many, which would be alpha."""
+    fixed, q = arm.fixed("gravity", arm.alpha.defaults), np.zeros(arm.n)
+    for wrong in ((), (q, q), (q[:1],), (q[:-1],), (q[:, None],)):
+        with pytest.raises(InputError, match=rf"gravity: expected vectors of shape \[\({arm.n},\)\], found"):
+            fixed(*wrong)
+    assert np.isfinite(fixed(q)).all()

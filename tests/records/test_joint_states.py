@@ -75,7 +75,7 @@ def test_a_second_source_of_the_same_joints_is_refused_and_named() -> None:
     values = ([0.0, 0.0],) * 3
     assert reader.offer(message(1.0, JOINTS, *values), 1.0, "/robot") is not None
     assert reader.offer(message(1.01, JOINTS, *values), 1.01, "/other") is None
-    assert reader.second_source == "/robot and /other"
+    assert reader.second_source == ("/robot", "/other")
 
 
 def test_a_joint_named_twice_is_refused() -> None:

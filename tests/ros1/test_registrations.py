@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 
 import click
 import pytest
@@ -66,8 +68,8 @@ def test_each_is_asked(graph: LocalMaster, node: Node, silent: None) -> None:
     with Node("alive", master=graph.uri) as other:
         other.publish(TOPIC, Float64)
         assert lives(node) == {"/alive": Life.ANSWERS, "/killed": Life.GONE, "/hung": Life.SILENT}
-        assert {one.name for one in withdraw(node.master, TOPIC)} == {"/killed", "/hung"}
-        assert set(node.master.publishers(TOPIC)) == {"/alive", node.name}
+        assert {one.name for one in withdraw(node.master, TOPIC)} == {"/killed"}
+        assert set(node.master.publishers(TOPIC)) == {"/alive", "/hung", node.name}
         assert withdraw(node.master, TOPIC) == ()
 
 
@@ -117,12 +119,99 @@ def test_a_killed_program_refuses_no_run(graph: LocalMaster, node: Node, capsys:
     assert capsys.readouterr().err == ""
 
 
-def test_a_program_that_hangs_refuses_until_it_is_withdrawn(graph: LocalMaster, node: Node, silent: None) -> None:
-    with pytest.raises(RefusedError, match=r"commanded by /hung \(http.*\) does not answer\. .*--clean-dead"):
-        alone(node)
+def test_a_program_that_hangs_refuses_until_it_has_ended(graph: LocalMaster, node: Node, silent: None) -> None:
+    for clean in (False, True):
+        with pytest.raises(RefusedError, match=r"commanded by /hung \(http.*\) does not answer\. .*halted.*kill -9"):
+            alone(node, clean_dead=clean)
     alone(node, allow_others=True)
-    alone(node, clean_dead=True)
-    alone(node)
+
+
+class Commander:
+    """A program in a process of its own that publishes commands a hundred times a second."""
+
+    PROGRAM = """
+import sys, time
+from diffpbd.runtime.ros1 import Node
+from diffpbd.runtime.ros1.messages import Float64
+node = Node("commander", master=sys.argv[1])
+topic = node.publish("/commands", Float64)
+print("up", flush=True)
+while True:
+    topic.publish(Float64(1.0))
+    time.sleep(0.01)
+"""
+
+    def __init__(self, graph: LocalMaster) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", self.PROGRAM, graph.uri], stdout=subprocess.PIPE, text=True
+        )
+        assert self.process.stdout is not None and self.process.stdout.readline() == "up\n"
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+class Robot:
+    """A robot that keeps every connection, as rospy does: whoever was withdrawn from the master reaches it all the same."""
+
+    def __init__(self, graph: LocalMaster) -> None:
+        self.node = Node("robot", master=graph.uri)
+        self.node._server._functions["publisherUpdate"] = lambda caller, topic, uris: 0
+        self.heard: list[str] = []
+        self.node.subscribe(TOPIC, Float64, lambda message, receipt: self.heard.append(receipt.publisher))
+
+
+def wait_until(what: Callable[[], object]) -> None:
+    end = time.monotonic() + 10.0
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_halted_program_is_not_dead_and_its_process_is_named(
+    graph: LocalMaster, node: Node, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It answers no call, its port still takes connections; withdrawn by somebody else it would reach the robot unseen."""
+    commander = Commander(graph)
+    robot = Robot(graph)
+    try:
+        wait_until(lambda: robot.heard)
+        commander.process.send_signal(signal.SIGSTOP)
+        assert withdraw(node.master, TOPIC) == ()
+        with pytest.raises(RefusedError, match=rf"/commander \(http.*, process {commander.process.pid}, halted\)"):
+            alone(node, clean_dead=True)
+        uri = node.master.node("/commander")
+        call(graph.uri, "unregisterPublisher", "/commander", TOPIC, uri, timeout=30.0)
+        alone(node)  # the master no longer knows
+        watch = MasterWatch(node.master, TOPIC, node.name, lambda: "/robot")
+        watch.close()
+        assert [f"process {commander.process.pid}, halted" in one for one in watch.others] == [True]
+        assert "is connected to the robot without being registered" in watch.others[0]
+        commander.process.send_signal(signal.SIGCONT)
+        count = len(robot.heard)
+        wait_until(lambda: len(robot.heard) > count)  # which is why
+        commander.end()
+        wait_until(lambda: (watch.look(), not watch.others)[1])
+    finally:
+        commander.end()
+        commander.process.stdout.close()
+        robot.node.close()
+
+
+def test_our_own_connection_to_the_robot_is_nobody_else(graph: LocalMaster, node: Node) -> None:
+    robot = Robot(graph)
+    try:
+        topic = node.publish(TOPIC, Float64)
+        robot.node._update(robot.node._subscribers[TOPIC], [node.uri])
+        wait_until(lambda: topic.subscribers)
+        info = call(robot.node.uri, "getBusInfo", "/us", timeout=30.0)
+        assert [entry[1:] for entry in info] == [[node.uri, "i", "TCPROS", TOPIC, True]]
+        watch = MasterWatch(node.master, TOPIC, node.name, lambda: "/robot")
+        watch.close()
+        assert watch.others == ()
+    finally:
+        robot.node.close()
 
 
 def test_a_program_that_lives_is_neither_overlooked_nor_withdrawn(graph: LocalMaster, node: Node) -> None:

@@ -106,6 +106,30 @@ def test_nobody_listens_and_then_nobody_any_more() -> None:
     assert report.reason is Reason.LOST_ROBOT and "left with what holds it" in report.ending
 
 
+def test_a_recorder_that_listens_is_not_the_robot() -> None:
+    arm = BenchRos2()
+    arm.connected, arm.link.others = False, {"/rosbag2_recorder"}
+    report, _ = run("impedance", arm=arm)
+    assert report.reason is Reason.REFUSED and arm.commands == []
+    assert "the robot, the process of /robot, does not listen to /effort_controller/commands" in report.text
+    lost = BenchRos2()
+    lost.link.others = {"/rosbag2_recorder"}
+    report, _ = run("impedance", arm=lost, fault=lambda arm: setattr(arm, "connected", False))
+    assert report.reason is Reason.LOST_ROBOT
+    anyone = BenchRos2()
+    anyone.link.others = {"/a_bridge"}
+    anyone.inner._any_listener = True  # --robot-node any
+    report, _ = run("impedance", arm=anyone, fault=lambda arm: setattr(arm, "connected", False))
+    assert report.reason is Reason.FINISHED
+
+
+def test_two_sources_of_joint_states_are_named_by_process() -> None:
+    another = lambda data: {**data, "source": "/another"}  # noqa: E731 one line, used once
+    report, _ = run("gravity", arm=BenchRos2(), fault=lambda arm: setattr(arm.bench, "fault", another))
+    assert report.reason is Reason.ROBOT
+    assert "two sources of the arm's joint states: the process of /robot and the process of /another" in report.text
+
+
 def test_one_bad_message_repeats_the_last_torque() -> None:
     seen: list[int] = []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 
@@ -12,7 +13,7 @@ from cyclonedds.pub import DataWriter
 from cyclonedds.qos import Policy, Qos
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
-from support.lone_ros2 import QOS, Head, Imu, Stamp, States, Torques
+from support.lone_ros2 import QOS, Head, Imu, Layout, Stamp, States, Torques
 
 from diffpbd.runtime.arms.ros2.link import Ros2Link
 from diffpbd.runtime.arms.ros2.node import Node, domain_of
@@ -21,8 +22,8 @@ from diffpbd.runtime.records.messages import JointState
 PATIENCE = 10.0  # s
 
 
-def wait_until(what: Callable[[], object]) -> bool:
-    end = time.monotonic() + PATIENCE
+def wait_until(what: Callable[[], object], patience: float = PATIENCE) -> bool:
+    end = time.monotonic() + patience
     while not what():
         if time.monotonic() > end:
             return False
@@ -101,6 +102,33 @@ def test_others_that_command_are_named(link: Ros2Link) -> None:
     assert "process" in link.commanders()[0]
     del writer
     assert wait_until(lambda: not link.commanders())
+
+
+def test_a_command_of_another_is_remembered_when_it_has_gone(link: Ros2Link) -> None:
+    link.open(lambda *what: None)
+    other = DomainParticipant(domain_of())
+    writer = DataWriter(other, Topic(other, "rt/effort_controller/commands", Torques), qos=QOS)
+    assert wait_until(link.commanders)
+    writer.write(Torques(Layout([], 0), [1.0]))
+    assert wait_until(
+        lambda: f"process {os.getpid()}" in link.commanders()[0] and "reach the arm" in link.commanders()[0]
+    )
+    other.__del__()
+    assert not wait_until(lambda: not link.commanders(), 0.5)
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_a_reader_that_asks_for_more_than_is_offered_is_told_of_qos(link: Ros2Link, durable: bool) -> None:
+    link.open(lambda *what: None)
+    robot = Robot()
+    robot.listen(DURABLE if durable else QOS)
+    if durable:
+        assert wait_until(link.unfit) and not link.hears(robot.key)
+        assert f"process {os.getpid()}" in link.unfit() and "durability TransientLocal" in link.unfit()
+        assert "Volatile (QoS" in link.unfit()
+    else:
+        assert wait_until(lambda: link.hears(robot.key)) and link.unfit() == ""
+    robot.participant.__del__()
 
 
 def test_a_topic_of_another_type_is_said(link: Ros2Link) -> None:

@@ -129,8 +129,8 @@ def test_a_rollout_that_fails_holds_the_last_good_state(compiled: Robot, order: 
     zero, start, U = np.zeros(compiled.n), np.full(compiled.n, 0.5), np.zeros((4, compiled.n))
     U[2] = 1e12
     P, PD = np.full((2, 5, compiled.n), 7.0)
-    inputs, outputs = [start, zero, U, np.array([0.01]), compiled.alpha.defaults], [P, PD]
-    assert compiled.function(f"{COMPILED[order]}_rollout").fixed(4, inputs, outputs)() == 1
+    inputs = {"p0": start, "pd0": zero, "U": U, "h": np.array([0.01]), "alpha": compiled.alpha.defaults}
+    assert compiled.function(f"{COMPILED[order]}_rollout").fixed(4, inputs, {"P": P, "PD": PD})() == 1
     assert np.abs(np.diff(P, axis=0)).max(axis=1).astype(bool).tolist() == [True, True, False, False]
 
 

@@ -70,6 +70,9 @@ class Bench:
     viscous: tuple[float, float] = (0.7, 0.2)
     encoder: float = 3.835e-4
     jitter: float = 0.0
+    late: float = 0.0
+    command_late: float = 0.0
+    """s; of every state, and of every command, on top of `LATENCY`."""
     noise: float = 0.0
     """N·m on the measured torque."""
     payload: float = 0.0
@@ -182,7 +185,8 @@ class BenchArm:
         if self.in_run():
             self.begun = self.time if self.begun is None else self.begun
             self.last_law = self.time
-        self._wire.append((self.time + LATENCY, lambda: self._obey(mode, tuple(values.tolist()))))
+        arrival = self.time + LATENCY + self.bench.command_late
+        self._wire.append((arrival, lambda: self._obey(mode, tuple(values.tolist()))))
 
     def suppress(self) -> None:
         self.suppressed = self.time
@@ -296,7 +300,7 @@ class BenchArm:
         nanoseconds = round(1e9 * message["stamp"])
         header = Header(0, (nanoseconds // 10**9, nanoseconds % 10**9), "")
         joint_state = JointState(header, tuple(message["names"]), message["q"], message["dq"], message["effort"])
-        delay = LATENCY + self._random.random() * bench.jitter
+        delay = LATENCY + bench.late + self._random.random() * bench.jitter
         self._arrival = max(self.time + delay, self._arrival)  # a connection keeps the order
         self._wire.append((self._arrival, lambda: self._offer(joint_state, message["source"])))
 

@@ -17,11 +17,14 @@ class BenchBaxter(BenchArm):
 
     def __init__(self, urdf: str, limits: Limits, q: Sequence[float], bench: Bench, *, rate: float) -> None:
         super().__init__(bench=bench, rate=rate)
-        self.robot = LoneBaxter(urdf, self.time)
+        self.robot = self._robot(urdf)
         self.limits = limits
         self.joints = self._reader.joints = self.robot.joints
         self.robot.place(q)
         self.robot.enable(True)
+
+    def _robot(self, urdf: str) -> LoneBaxter:
+        return LoneBaxter(urdf, self.time)
 
     def _obey(self, mode: Mode, values: tuple[float, ...]) -> None:
         number = {Mode.POSITION: HELD, Mode.TORQUE: EFFORT}[mode]

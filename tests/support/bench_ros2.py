@@ -37,6 +37,8 @@ class BenchLink:
         self._bench = bench
         self.offer: Callable[[JointState, float, str], None] = lambda *_: None
         self.open_ended = True
+        self.others: set[str] = set()
+        """Listeners to the commands besides the robot: a recorder, a plot."""
 
     def open(self, listener: Callable[[JointState, float, str], None]) -> None:
         self.offer = listener
@@ -47,7 +49,12 @@ class BenchLink:
         self._bench.told(torques(joints, values).serialize())
 
     def hears(self, participant: str) -> bool:
-        return self._bench.connected and participant in ("", "/robot")
+        listeners = {"/robot"} if self._bench.connected else set()
+        listeners |= self.others
+        return participant in listeners if participant else bool(listeners)
+
+    def unfit(self) -> str:
+        return ""
 
     def commanders(self) -> tuple[str, ...]:
         return self._bench.commanders
@@ -56,7 +63,7 @@ class BenchLink:
         return "" if self._bench.connected else "nobody publishes it"
 
     def who(self, participant: str) -> str:
-        return participant
+        return f"the process of {participant}"
 
     def close(self) -> None:
         self.open_ended = False

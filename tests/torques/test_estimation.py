@@ -174,14 +174,15 @@ def test_what_is_not_finite_gives_a_status_and_no_estimate(at: int, value: float
     function = robot.functions["estimate_torque"]
     alpha = alpha_of(robot, "stiff")
     U, P, PD = motion(robot, alpha, steps=3)
+    names = [argument.name for argument in function.facts.inputs]
     inputs = [P[0], PD[0], 0 * U, P[1:], PD[1:], U[0], np.array([1.0, 0.02, 2e-7]), np.ones(1), np.array([H]), alpha]
     inputs = [np.array(x, dtype=float) for x in inputs]
-    outputs = [np.full(size, np.nan) for size in (U.size, P.size, PD.size, 1, 1)]
-    call = function.fixed(3, inputs, outputs)  # type: ignore[attr-defined]
+    outputs = {a.name: np.full(a.size(3), np.nan) for a in function.facts.outputs}
+    call = function.fixed(3, dict(zip(names, inputs, strict=True)), outputs)  # type: ignore[attr-defined]
     assert call() == 0
     inputs[at].flat[-1] = value
     assert call() == 9
-    assert all((x == 0.0).all() for x in outputs)
+    assert all((x == 0.0).all() for x in outputs.values())
 
 
 def test_a_loss_beyond_all_numbers_gives_a_status() -> None:

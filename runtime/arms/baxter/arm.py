@@ -86,6 +86,7 @@ class BaxterArm(Heard):
         self._robot_node = robot_node
         self._suppressing = False
         self._watch: MasterWatch | None = None
+        self._asked = False
         self.robot: Robot | None = None
         limb = f"/robot/limb/{side}"
         self.command = node.publish(command_topic(side), JointCommand)
@@ -123,7 +124,7 @@ class BaxterArm(Heard):
 
     def open(self, rate: float) -> None:
         """Watch the master, and ask for joint states at `rate` [Hz]."""
-        self._watch = MasterWatch(self.node.master, self.command.topic, self.node.name)
+        self._watch = MasterWatch(self.node.master, self.command.topic, self.node.name, lambda: self._hearer)
         self._rate.publish(UInt16(max(round(rate), LEAST_RATE)))
 
     def close(self) -> None:
@@ -142,6 +143,9 @@ class BaxterArm(Heard):
             text = f"{self._deaf(self.command)} (--robot-node names another listener)"
         elif suppressing and not self._hears(self.suppress_topic):
             text = f"{self._deaf(self.suppress_topic)}: gravity would be applied twice"
+        elif not self._asked and self._watch is not None:
+            self._watch.look()  # now that the robot's own node is known
+            self._asked = True
         self._suppressing = suppressing
         refused = self.refused_topics() if text else []
         return text + (f" ({'; '.join(refused)})" if refused else "")

@@ -31,6 +31,10 @@ STIFFNESS = {"s0": 30.0, "s1": 30.0, "e0": 20.0, "e1": 20.0, "w0": 5.0, "w1": 5.
 """N·m/rad; the paper's 30 at the shoulder, less where the effort limits are lower."""
 DAMPING = {"s0": 3.0, "s1": 3.0, "e0": 1.5, "e1": 1.5, "w0": 0.2, "w1": 0.2, "w2": 0.2}
 """N·m·s/rad."""
+SILENT = (
+    " What does not answer may be halted, and commands the arm when it goes on: end it on its machine (kill -9 and its "
+    "number), then --clean-dead withdraws it."
+)
 SHIPPED = {"left": "baxter", "right": "baxter_right"}
 """Descriptions of the arms, by the first word of their joints."""
 
@@ -40,7 +44,7 @@ class _Own:
     side: str = option("Baxter: which arm.", "left", choices=tuple(SHIPPED))
     master: str | None = option("The robot's ROS master (default: ROS_MASTER_URI).", None, metavar="URI")
     without_spring: bool = option("With --gravity model: the arm needs no S1 spring term.", False)
-    clean_dead: bool = option("Baxter: withdraw publishers of its commands that do not answer.", False)
+    clean_dead: bool = option("Baxter: withdraw publishers of its commands whose process has ended.", False)
 
 
 def _meant(robot: Robot, words: Mapping[str, Any]) -> bool:
@@ -85,7 +89,7 @@ def _alone(node: Node, topic: str, options: Mapping[str, Any]) -> None:
         names = ", ".join(str(one) if one.life is Life.SILENT else one.name for one in others)
         raise RefusedError(
             f"This arm is also commanded by {names}. One program to an arm: end it, or accept it with --allow-others."
-            + (" What does not answer and surely is no more, --clean-dead withdraws from the graph." if silent else "")
+            + (SILENT if silent else "")
         )
 
 

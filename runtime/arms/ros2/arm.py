@@ -88,6 +88,9 @@ class Ros2Arm(Heard):
             self.listener(message, Receipt(self._link.states, participant, received, message.encode()))
         self._take(message, received, participant)
 
+    def _named(self, source: str) -> str:
+        return self._link.who(source)
+
     # What the loop asks
 
     @property
@@ -121,10 +124,8 @@ class Ros2Arm(Heard):
 
     def _deaf(self) -> str:
         who = self._link.who(self._state.source) if self._state is not None else "the robot"
-        return (
-            f"the robot, {who}, does not listen to {self._link.commands}: is its controller loaded and active? "
-            "(--robot-node any takes whoever listens)"
-        )
+        why = self._link.unfit() or "is its controller loaded and active? (--robot-node any takes whoever listens)"
+        return f"the robot, {who}, does not listen to {self._link.commands}: {why}"
 
     def fault(self) -> Fault | None:
         """Whether the robot has gone from the commands' topic."""

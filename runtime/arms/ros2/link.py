@@ -15,6 +15,8 @@ from diffpbd.runtime.records.messages import JointState
 
 __all__ = ["Link", "Listener", "Ros2Link"]
 
+MOST_COMMANDERS = 100
+"""That are named; one is enough to end a run."""
 WATCH_PERIOD = 0.1  # s between two checks of the peers
 
 Listener = Callable[[JointState, float, str], None]
@@ -47,6 +49,9 @@ class Link(Protocol):
     def seen(self) -> str:
         """A fault of the states' topic in words, or empty."""
 
+    def unfit(self) -> str:
+        """Readers of the commands whose quality of service ours does not fit, in words, or empty."""
+
     def who(self, participant: str) -> str:
         """A participant in words."""
 
@@ -62,10 +67,12 @@ class Ros2Link:
         self._node = node
         self._listener: Listener = lambda message, received, participant: None
         self._reader = node.read(states, DdsJointState, self._on_state)
-        self._others = node.read(commands, Float64MultiArray, lambda message, sample: None)
+        self._others = node.read(commands, Float64MultiArray, self._on_command)
         self._writer = node.write(commands, Float64MultiArray)
         self._hearers: frozenset[str] = frozenset()
         self._commanders: dict[str, str] = {}
+        self._commanded: dict[str, str] = {}
+        """Participants whose commands came, which the robot got, too: they stay, whether or not they are there still."""
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="dds watch", daemon=True)
 
@@ -82,6 +89,10 @@ class Ros2Link:
 
     def _on_state(self, message: DdsJointState, sample: Sample) -> None:
         self._listener(states_of(message), sample.received, sample.participant)
+
+    def _on_command(self, message: Float64MultiArray, sample: Sample) -> None:
+        if sample.participant not in self._commanded and len(self._commanded) < MOST_COMMANDERS:
+            self._commanded[sample.participant] = f"{self._node.who(sample.participant)}, whose commands reach the arm"
 
     def _watch(self) -> None:
         while not self._closing.is_set():
@@ -107,7 +118,11 @@ class Ros2Link:
 
     def commanders(self) -> tuple[str, ...]:
         """Others that write the commands, in words."""
-        return tuple(self._commanders.values())
+        return tuple({**self._commanders, **self._commanded}.values())
+
+    def unfit(self) -> str:
+        """Readers of the commands whose quality of service ours does not fit, in words, or empty."""
+        return "; ".join(self._node.unfit(self._writer))
 
     def who(self, participant: str) -> str:
         """A participant in words."""

@@ -11,7 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cyclonedds.builtin import BuiltinDataReader, BuiltinTopicDcpsParticipant, BuiltinTopicDcpsPublication
+from cyclonedds.builtin import (
+    BuiltinDataReader,
+    BuiltinTopicDcpsParticipant,
+    BuiltinTopicDcpsPublication,
+    BuiltinTopicDcpsSubscription,
+)
 from cyclonedds.core import DDSException, InstanceState, ReadCondition, SampleState, ViewState, WaitSet
 from cyclonedds.domain import Domain, DomainParticipant
 from cyclonedds.pub import DataWriter
@@ -211,6 +216,23 @@ class Node:
         except DDSException:
             return ()
         return tuple(sorted({one.type_name for one in found if one.topic_name == topic_name(name)}))
+
+    def unfit(self, writer: Writer) -> list[str]:
+        """Readers of a topic that ask for more than its writer offers, each in words."""
+        try:
+            found = BuiltinDataReader(self.participant, BuiltinTopicDcpsSubscription).read(MANY)
+        except DDSException:
+            return []
+        wanted = [
+            (self.who(str(one.participant_key)), str(one.qos[Policy.Durability]).rpartition(".")[2])
+            for one in found
+            if one.topic_name == topic_name(writer.name) and one.qos[Policy.Durability] != Policy.Durability.Volatile
+        ]
+        return [
+            f"{who} asks for the durability {durability}, and commands are sent as Volatile (QoS: a reader gets nothing from a "
+            "writer that offers less than it asks for)"
+            for who, durability in wanted
+        ]
 
     def close(self) -> None:
         """Leave the domain, so that others see it at once."""

@@ -13,7 +13,7 @@ int own_estimate_torque(int steps, const double *const *in, double *const *out, 
 int own_estimate_torque_work_size(int steps);
 long own_map(own_function fn, int n_in, const int *in_size, const double *const *in, int n_out, const int *out_size,
              double *const *out, long rows, double *work);
-const char *own_hash(void), *own_path(void);
+const char *own_hash(void), *own_path(void), *own_signature(int k);
 int own_abi(void), own_set_path(const char *name);
 void own_alpha_defaults(double *alpha);
 

@@ -191,6 +191,7 @@ static void batches(void) {
   CHECK(ends[0] == 0.1 && ends[1] == 0.9 && rates[1] == -1.0);
   CHECK(own_map(own_joint_step, 99, in_size, in, 2, out_size, out, 2, &work) == -1);
   CHECK(strcmp(own_hash(), "none") == 0 && own_abi() == 1 && strcmp(own_path(), "portable") == 0);
+  CHECK(own_signature(-1) == 0 && own_signature(0)[0] == 'g' && own_signature(1) == 0);
   CHECK(own_set_path("portable") == 0 && own_set_path("x") == 1);
 }
 

@@ -664,6 +664,10 @@ int contact_set_path(const char *name);
 const char *contact_hash(void);
 int contact_abi(void);
 
+/* Name, inputs and outputs of function k in their order, with rows x columns: "gravity(p 7x1, alpha 92x1) -> (u 7x1)"; 0 after the
+ * last one. */
+const char *contact_signature(int k);
+
 #ifdef __cplusplus
 }
 #endif

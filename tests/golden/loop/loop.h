@@ -636,6 +636,10 @@ int loop_set_path(const char *name);
 const char *loop_hash(void);
 int loop_abi(void);
 
+/* Name, inputs and outputs of function k in their order, with rows x columns: "gravity(p 7x1, alpha 92x1) -> (u 7x1)"; 0 after the
+ * last one. */
+const char *loop_signature(int k);
+
 #ifdef __cplusplus
 }
 #endif

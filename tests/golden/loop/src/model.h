@@ -49,6 +49,8 @@
 #define C_MPC_RIDGE 1e-12
 #define C_MPC_ROUNDS 10
 #define C_MPC_EXCHANGES 60
+#define C_MPC_PARTING 0.05
+#define C_MPC_PARTING_PRICE 10000.0
 #define C_MPC_LEFT 0.1
 #define C_MPC_PRICE 1.5
 #define C_MPC_DECREASE 0.0001
