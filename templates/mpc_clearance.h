@@ -73,11 +73,11 @@ static double near_merit(const Call *a, const Problem *o, int k) {
   return sum;
 }
 
-/* Reads keep_apart (in[0]) and the obstacles; 0 if one is not finite. With a price of 0 there are no rows. */
+/* Reads keep_apart and the obstacles; 0 if one is not finite. With a price of 0 there are no rows. */
 static int near_begin(Call *a, Problem *o, const double *const *in) {
   int i;
-  o->apart = in[0];
-  a->obstacles = in + 1;
+  o->apart = in[KEEP_APART_IN];
+  a->obstacles = in + OBSTACLES_AT;
   for (i = 0; i < OBSTACLES; i++)
     if (!all_finite(a->obstacles[i], (size_t)obstacle_sizes[i])) return 0;
   if (!all_finite(o->apart, 3) || o->apart[PRICE] < 0.0) return 0;

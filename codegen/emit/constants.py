@@ -6,6 +6,7 @@ from typing import Final
 
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.environment import LARGE_ANGLE
+from diffpbd.codegen.emit.hold_constants import HOLD_CONSTANTS, HOLD_NAMES, HOLD_STATUS
 from diffpbd.codegen.graph.geometry import RIGHT_ANGLE
 from diffpbd.codegen.graph.joint_step import LEAST_STEP
 from diffpbd.codegen.method.limits import CLOSE, INWARDS, OUTSIDE, PASSES
@@ -102,6 +103,7 @@ CONSTANTS: Final = (
     Constant("mpc_stuck", 1e-3, "1", "mpc: relative change of u above which a failed line search is reported"),
     Constant("mpc_most", 1e6, "1", "mpc: largest accepted number of iterations"),
     Constant("mpc_halvings", 10, "1", "mpc: step sizes tried in a line search"),
+    *HOLD_CONSTANTS,
     Constant("max_gauss_newton", 60, "1", "Gauss-Newton iterations of a torque estimate"),
     Constant(
         "torque_tolerance",
@@ -242,7 +244,14 @@ CLEARANCE_STATUS: Final = {
 """What only a robot with distances can say."""
 
 SPECIAL_STATUS: Final = (
-    LOOP_STATUS | UNILATERAL_STATUS | LIMIT_STATUS | CONTACT_STATUS | FLOATING_STATUS | FRAME_STATUS | CLEARANCE_STATUS
+    LOOP_STATUS
+    | UNILATERAL_STATUS
+    | LIMIT_STATUS
+    | CONTACT_STATUS
+    | FLOATING_STATUS
+    | FRAME_STATUS
+    | CLEARANCE_STATUS
+    | HOLD_STATUS
 )
 """What not every robot can say."""
 
@@ -271,5 +280,6 @@ STATUS_NAMES: Final = {
     NO_FRAME: "NO_FRAME",
     NOT_REACHED: "IK_NOT_REACHED",
     BAD_GOAL: "IK_BAD_GOAL",
+    **HOLD_NAMES,
 }
 """What the header calls each of them, after <ROBOT>_STATUS_."""

@@ -1432,6 +1432,21 @@ class Mpc(_Rollout):
         One more axis in front of an argument makes a batch; `threads` splits its rows.
         """
 
+class DampedHold(Function):
+    def __call__(self, p: JointValues, pd: JointValues, u_lower: npt.ArrayLike, u_upper: npt.ArrayLike, delay: npt.ArrayLike, h: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> FloatArray:
+        """Torque of the motors, within bounds, that holds a pose and damps its motion, stable in sampled control.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        pd: [rad/s (m/s where prismatic)] joints, base to tip
+        u_lower: [N·m (N where prismatic)] least u; joints, base to tip
+        u_upper: [N·m (N where prismatic)] most u; joints, base to tip
+        delay: [1] steps h from the measurement of p and pd until u acts, 0 or more
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
 class Fk(Function):
     def __call__(self, p: JointValues, pd: JointValues, alpha: Alpha | None = None, *, threads: int = 1) -> FloatArray:
         """Maximal state of every link from joint positions and rates.
@@ -2791,6 +2806,9 @@ class RobotFunctions:
 
     mpc: Mpc
     """Plan of N torques along a reference, bounded: sequential quadratic programs over joint_step."""
+
+    damped_hold: DampedHold
+    """Torque of the motors, within bounds, that holds a pose and damps its motion, stable in sampled control."""
 
     fk: Fk
     """Maximal state of every link from joint positions and rates."""

@@ -92,8 +92,8 @@ def kept_apart(robot: Robot, alpha: FloatArray, least: float | None, price: floa
 
 
 def place(robot: Robot, apart: Apart | None, given: Mapping[str, npt.ArrayLike]) -> None:
-    """`Apart.place`; an InputError if the robot has no distances."""
-    if apart is None:
-        obstacles(robot, **given)
-    else:
+    """`Apart.place`; an InputError if obstacles are given to a robot without distances."""
+    if apart is not None:
         apart.place(given)
+    elif given:
+        obstacles(robot, **given)

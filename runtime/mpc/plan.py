@@ -19,6 +19,8 @@ class PlanSource(enum.Enum):
     SOLVED = "solved"
     SHIFTED = "shifted"
     FALL_BACK = "fall back"
+    BLIND = "blind"
+    """The fall-back torque of an old pose: none was measured for half a second."""
 
 
 @dataclass
@@ -52,6 +54,10 @@ class PlanReuse:
         self.warm = warm
         self._plan, self._plan_time = plan.copy(), now
         return PlanSource.SOLVED, self._plan[0]
+
+    def forget(self) -> None:
+        """No old plan may go on, and the next solve starts cold."""
+        self.warm = self._plan = None
 
     def failure(self, now: float, period: float, fall_back: FloatArray) -> tuple[PlanSource, FloatArray]:
         """A failed solve: the old plan's row for `now`, or `fall_back`."""

@@ -73,14 +73,14 @@ JOBS = (
     Job(
         "mpc", (diffpbd.Mpc.__init__, diffpbd.Mpc.run_to, diffpbd.Plant), "MpcHow ApproachHow",
         (MpcOptions, Approach, diffpbd.Plant),
-        {*MENDING, "bridge_jumps", "reference"},  # only a command follows a log
-        {"damping", "price", "reuse", "transition"},
+        {*MENDING, "bridge_jumps", "reference", "obstacle", "obstacles"},  # only a command follows a log; place_obstacles
+        {"price", "reuse", "transition"},
     ),
     Job(
         "simulate", (diffpbd.simulate,), "", (),
         {"columns", "integrator", "maximal", "rate", "solver", "torque"}, {"controller"},
     ),
-    Job("ik", (diffpbd.ik,), "IkHow", (Sought,), python={"accept", "obstacles", "strict", "weights"}),
+    Job("ik", (diffpbd.ik,), "IkHow", (Sought,), {"obstacle"}, {"accept", "strict", "weights"}),
 )  # fmt: skip
 ALONE = {
     "export-acados": "writes Python", "info": "robot.manifest, and print(robot)", "eval": "robot.function(name)(...)",

@@ -106,7 +106,7 @@ def test_parts_are_made_once_and_again_when_the_code_changes(tmp_path: Path, mon
     first = make(ONE, tmp_path / "r", None, "seal", said.append)
     assert first.reason == "" and first.pictures == (tmp_path / "r" / "links" / "c.png",)
     again = make(ONE, tmp_path / "r", None, "seal", said.append)
-    assert said[-1] == "convergence: done before" and again.printed == first.printed == "a <number> 1\n"
+    assert said[-1] == "links: done before" and again.printed == first.printed == "a <number> 1\n"
     make(ONE, tmp_path / "r", None, "other", said.append)
     assert said[-1].endswith(" s")
     first.pictures[0].unlink()
