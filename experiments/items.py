@@ -173,7 +173,8 @@ ITEMS = (
          "SciPy and IPOPT, with ADAM's curves beside them; the paper's lengths and stiffness are in its figure only: ours are "
          "chosen; recordings give slope and zero", "spring"),
     Item("Figure 9, left", "Joint angles by scheme", CHANGED, "docs/torque-estimation.md",
-         "another Baxter's recordings; e0 and w0 do not follow (off by 76 and 35 % of the recording's range), no reason found", "torque-table"),
+         "another Baxter's recordings; e0 and w0 do not follow (off by 76 and 35 % of the recording's range), "
+         "no reason found", "torque-table"),
     Item("Figure 9, right", "The endpoint's path under windows of three steps", SAME, "docs/torque-estimation.md",
          "another motion", "torque-table"),
     Item("Table IV", "RMSE of torques: three starts, three losses, windows of three steps", CHANGED,

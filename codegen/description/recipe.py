@@ -122,9 +122,8 @@ class Recipe:
         "[rad]), may be given more than once.", (), flag="--lever-spring", metavar="JOINT", many=True,
     )  # fmt: skip
     relaxation: Relaxation = option(
-        "Relaxation factor of Jacobi sweeps, between 0 and 2 (default: 1.8 divided by the largest number of joints at a "
-        "link, at most 1; 1 for paper_jacobi in the printed order), or `averaging`, which loses momentum.", None,
-        metavar="FACTOR", parse=relaxation_of,
+        "Relaxation factor of Jacobi sweeps, between 0 and 2 (default: 1 in the printed order, else 1.8 over the most "
+        "joints at a link, at most 1), or `averaging`, which loses momentum.", None, metavar="FACTOR", parse=relaxation_of,
     )  # fmt: skip
     functions: tuple[str, ...] = option(
         "Only these and their derivatives, by commas, besides inverse dynamics and kinematics: joint_step, step, mpc, …; "
@@ -191,11 +190,6 @@ class Recipe:
     def variant(self) -> str:
         """The variant that `step` is: `<integrator>_<solver>`."""
         return f"{self.integrator}_{self.solver}"
-
-    @property
-    def factor_as_printed(self) -> Relaxation:
-        """Relaxation factor of paper_jacobi: 1 in the printed order, since Algorithm 1 adds every correction whole."""
-        return 1.0 if self.relaxation is None and self.sweep_order == "printed" else self.relaxation
 
     @property
     def printed(self) -> tuple[str, ...]:

@@ -94,6 +94,7 @@ def entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     script = tmp_path / "entry.py"
     script.write_text(code, encoding="utf-8")
     monkeypatch.setattr(paper_report, "ENTRY", (sys.executable, str(script)))
+    monkeypatch.setattr(paper_report, "GENERATE", (sys.executable, str(script), "generate"))
 
 
 WRITES = "import sys, pathlib; pathlib.Path(sys.argv[-1]).write_bytes(b'png'); print('a <number>', 1)"
@@ -179,11 +180,11 @@ def test_parts_run_side_by_side_and_stand_in_order(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(everything, "robot_folders", lambda: [tmp_path])
     (tmp_path / "baxter_bare").mkdir()
     (tmp_path / "baxter_bare" / "manifest.json").write_text("{}", encoding="utf-8")
-    words = ["all", "--out", str(tmp_path / "r"), "--jobs", "2", "--part", "sweeps", "--part", "links"]
+    words = ["all", "--out", str(tmp_path / "r"), "--jobs", "2", "--part", "sweeps", "--part", "double-pendulum"]
     done = CliRunner().invoke(command, words)
     assert done.exit_code == 0, done.output
     text = (tmp_path / "r" / "index.html").read_text(encoding="utf-8")
-    assert text.index("id='links'") < text.index("id='sweeps'")
+    assert text.index("id='double-pendulum'") < text.index("id='sweeps'")
 
 
 def test_the_seal_is_that_of_the_recordings_contents(tmp_path: Path) -> None:
@@ -200,7 +201,7 @@ def test_the_seal_is_that_of_the_recordings_contents(tmp_path: Path) -> None:
 def test_what_is_not_installed_is_named_before_the_first_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entry(tmp_path, monkeypatch, WRITES)
     monkeypatch.setattr(everything, "find_spec", lambda name: None if name == "pinocchio" else object())
-    words = ["all", "--out", str(tmp_path / "r"), "--part", "links", "--part", "push"]
+    words = ["all", "--out", str(tmp_path / "r"), "--part", "double-pendulum", "--part", "push"]
     done = CliRunner().invoke(command, words)
     lines = done.output.splitlines()
     assert "diffpbd[simulated]" in lines[0] and lines[0].startswith("push needs pinocchio"), lines
@@ -217,10 +218,10 @@ def test_recordings_enter_or_leave_the_words() -> None:
 
 def test_the_command_goes_on_after_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entry(tmp_path, monkeypatch, "import sys\nif 'generate' in sys.argv: sys.exit('Error: no compiler')\n" + WRITES)
-    words = ["all", "--out", str(tmp_path / "r"), "--part", "links", "--part", "sweeps", "--part", "replay"]
+    words = ["all", "--out", str(tmp_path / "r"), "--part", "double-pendulum", "--part", "sweeps", "--part", "replay"]
     done = CliRunner().invoke(command, words)
     assert done.exit_code == 1 and "not made: replay, sweeps" in done.output, done.output
     text = (tmp_path / "r" / "index.html").read_text(encoding="utf-8")
     assert "no compiler" in text and "it needs recordings" in text and "base64" in text
-    assert json.loads((tmp_path / "r" / "links" / "done.json").read_text(encoding="utf-8"))["seconds"] > 0
+    assert json.loads((tmp_path / "r" / "double-pendulum" / "done.json").read_text(encoding="utf-8"))["seconds"] > 0
     assert "Did you mean sweeps" in CliRunner().invoke(command, ["all", "--part", "sweep"]).output
