@@ -36,7 +36,7 @@ LAWS: dict[str, dict[str, Any]] = {
         "goal_speed": 0.5, "net_torque": None,
     },
 }  # fmt: skip
-PUSH, WAY, FURTHEST = 30.0, 0.2, 0.8
+PUSH, WAY, FURTHEST = 30.0, 0.2, 0.65
 MOST, FURTHER = 35.0, 0.9
 """N·m that it may answer, 0.7 of the effort, and rad that another joint may go, where the arm is not its model."""
 

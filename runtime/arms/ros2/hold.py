@@ -24,6 +24,8 @@ FIRST = 2e-3
 COMING = 0.06
 """s in which the servo comes in, where measured efforts can show meanwhile that its torques are not obeyed as told."""
 REST, NEARLY = 0.02, 0.05  # rad/s; of an arm that is held, and of one that may be nudged
+NUDGING = 0.6
+"""s from the first torque on in which joints are nudged: after it the arm comes to rest for the law."""
 KEPT = 15
 """Commands of a hold, 0.15 s, whose mean held an arm that rests."""
 
@@ -63,7 +65,7 @@ class Hold:
         before, law = bool(holder.wrong), np.zeros_like(pose)
         if new:
             self._judge(state, pose)
-            law = law if sent is None else self._nudge(state, sent)
+            law = law if sent is None else self._nudge(state, sent, now)
         wrong = bool(holder.wrong) and not before
         held = holder.torque(state.q)
         if wrong:
@@ -93,12 +95,13 @@ class Hold:
         if wrong:
             self.trouble = self.holder.wrong
 
-    def _nudge(self, state: LimbState, sent: FloatArray) -> FloatArray:
+    def _nudge(self, state: LimbState, sent: FloatArray, now: float) -> FloatArray:
         """What a nudge adds to the next command [N·m]."""
         nudges, holder = self.nudges, self.holder
         if nudges is None or holder.wrong:
             return np.zeros_like(sent)
-        law = nudges.torque(state.effort, sent, rests=bool(np.abs(state.dq).max() < NEARLY))
+        rests = now - (self._begin or now) < NUDGING and bool(np.abs(state.dq).max() < NEARLY)
+        law = nudges.torque(state.effort, sent, rests=rests)
         holder.proved |= nudges.proved
         if nudges.wrong:
             holder.factor, holder.wrong = nudges.factor, nudges.wrong

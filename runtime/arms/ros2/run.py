@@ -30,8 +30,8 @@ STIFFEST = 0.6
 """1/rad; share of a joint's effort limit that a radian may take: Baxter's shoulder has that."""
 QUICKEST = 10.0
 """1/s; the frequency of a joint with the model's inertia, critically damped: joint states may come at 100 Hz."""
-HOLD = 0.8
-"""s in which a pose is held before a law: every joint of seven is nudged."""
+HOLD = 1.0
+"""s in which a pose is held before a law: every joint of seven is nudged, and the arm rests again."""
 ANY = "any"
 DOMAINS = range(60, 102)
 """Domains for a simulated arm of our own, off those that robots are usually in."""
