@@ -11,7 +11,8 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray, common_factor, within
 from diffpbd.runtime.loop.motion import Motion
-from diffpbd.runtime.loop.reflexes import BRAKING, DRIVEN
+from diffpbd.runtime.loop.reflexes import BRAKING
+from diffpbd.runtime.loop.seen import Seen
 from diffpbd.runtime.model.limits import Limits
 
 __all__ = ["Brake", "nearest"]
@@ -26,10 +27,12 @@ YIELD_SHARE = 0.7
 """Of the effort limit; largest damping torque of a yielding arm, which stays slow under 35 N·m at the shoulder."""
 SLOW = 0.05
 """rad/s; below it a joint's friction is not fully developed."""
-RESTING, LIGHT = 0.03, 50.0
-"""Of the effort limit, and rad/s²: smaller unexplained torque on a resting joint is left to its friction if it would
-accelerate the joint more than that. Compensated after a hand had let go, 0.2 N·m threw a wrist of 3e-4 kg·m² to 0.4 rad/s;
-heavier joints need the compensation, and a load that moves the joint is compensated in full."""
+CATCH = 50.0
+"""1/s²; of a joint's inertia."""
+LEAK = 0.05
+"""s"""
+TURNED = 0.5
+"""Factor on the gain of a joint that the brake has turned around."""
 SWEEPS, CLOSE = 30, 1e-3
 """Limits of `nearest`: sweeps over all joints, and convergence tolerance [N·m]."""
 
@@ -41,29 +44,43 @@ class Brake:
         self._limits = limits
         self._motion = motion
         self._most = limits.speed / BRAKING
+        self.begin()
 
-    def torque(
-        self, q: FloatArray, dq: FloatArray, external: FloatArray, moving: FloatArray
-    ) -> tuple[FloatArray, FloatArray | None]:
-        """Torque [N·m] that brakes dq [rad/s] at q [rad] against `external` [N·m], estimated while the arm moved at `moving`
-        [rad/s], and the mass matrix.
+    def begin(self, seen: Seen | None = None) -> None:
+        zero = np.zeros_like(self._limits.effort)
+        self._more, self._friction, self._held = (zero, zero, zero) if seen is None else seen.shown()
+        self._gain = np.ones_like(zero)
+        self._side = zero
+        self._stamp: float | None = None
+        self._caught = zero
 
-        One factor for all joints bounds decelerations (speed limit / BRAKING) and their torques (BRAKE_SHARE).
-        """
+    def torque(self, stamp: float, q: FloatArray, dq: FloatArray) -> tuple[FloatArray, FloatArray | None]:
         limits, motion = self._limits, self._motion
         if motion is None:
             return np.asarray(-BRAKE_GAIN * limits.effort / limits.speed * dq, dtype=np.float64), None
-        wanted = dq / -BRAKE_TIME
-        braking = (motion.rigid or motion.inertial)(q, dq, common_factor(wanted, self._most) * wanted)
+        side = np.where(np.abs(dq) > SLOW, np.sign(dq), 0.0)
+        turned = side * self._side < 0.0
+        self._gain = np.where(turned, TURNED * self._gain, self._gain)
+        self._side = np.where(side != 0.0, side, self._side)
+        wanted = self._gain * dq / -BRAKE_TIME
+        wanted = common_factor(wanted, self._most) * wanted
+        braking = motion.rigid(q, dq, wanted) + self._more * wanted
         mass = None if motion.mass is None else motion.mass(q)
-        own = None if mass is None else np.diag(mass)
-        rubbing = self._rubbing(external, moving, own)
-        law = common_factor(braking, BRAKE_SHARE * limits.effort) * braking - (external - rubbing)
-        if mass is None or own is None:
-            return law, None
-        friction = rubbing - self._known(motion, q, moving)
-        slowed = friction / own * np.clip(-np.sign(friction) * dq / SLOW, 0.0, 1.0)
-        return law + mass @ slowed - own * slowed, mass
+        law = common_factor(braking, BRAKE_SHARE * limits.effort) * braking
+        if mass is None:
+            return law + self._held, None
+        own = np.diag(mass)
+        whole = mass + np.diag(self._more)
+        self._catch(stamp, dq)
+        slowed = -np.sign(dq) * np.minimum(self._friction / (own + self._more), np.abs(dq) / BRAKE_TIME)
+        law = law + self._held + whole @ self._caught + mass @ slowed - own * slowed
+        return law, whole
+
+    def _catch(self, stamp: float, dq: FloatArray) -> None:
+        elapsed = 0.0 if self._stamp is None else min(max(stamp - self._stamp, 0.0), 0.02)
+        self._stamp = stamp if self._stamp is None else max(stamp, self._stamp)
+        leak = np.where(self._caught * dq > 0.0, np.exp(-elapsed / LEAK), 1.0)
+        self._caught = leak * self._caught - CATCH * self._gain * dq * elapsed
 
     def yielding(self, q: FloatArray, dq: FloatArray, external: FloatArray) -> tuple[FloatArray, FloatArray | None]:
         """Torque [N·m] of an arm that yields to `external` [N·m], by damping dq without holding a pose, and the mass matrix.
@@ -73,28 +90,12 @@ class Brake:
         """
         limits, motion = self._limits, self._motion
         if motion is None:
-            return self.torque(q, dq, external, dq)
+            return self.torque(0.0, q, dq)
         wanted = dq / -BRAKE_TIME
         share = 1.0 if float(external @ dq) > 0.0 else common_factor(wanted, self._most)
-        damping = (motion.rigid or motion.inertial)(q, dq, share * wanted)
+        damping = motion.rigid(q, dq, share * wanted)
         mass = None if motion.mass is None else motion.mass(q)
         return common_factor(damping, YIELD_SHARE * limits.effort) * damping, mass
-
-    def _rubbing(self, external: FloatArray, moving: FloatArray, own: FloatArray | None) -> FloatArray:
-        """The part of `external` that may be friction: against the motion up to DRIVEN, of a light joint at rest up to RESTING;
-        `own`: diagonal inertia of the joints [kg·m²]."""
-        effort = self._limits.effort
-        light = np.zeros(len(effort), bool) if own is None else own < RESTING * effort / LIGHT
-        resting = np.where(light & (np.abs(moving) < SLOW), RESTING, 0.0)
-        share = np.where(external * moving < 0.0, DRIVEN, resting)
-        return np.copysign(np.minimum(np.abs(external), share * effort), external)
-
-    def _known(self, motion: Motion, q: FloatArray, moving: FloatArray) -> FloatArray | float:
-        """The model's friction torque at `moving` [N·m]."""
-        if motion.rigid is None:
-            return 0.0
-        zero = np.zeros_like(q)
-        return np.asarray(motion.inertial(q, moving, zero) - motion.rigid(q, moving, zero), dtype=np.float64)
 
 
 def nearest(wanted: FloatArray, low: FloatArray, high: FloatArray, mass: FloatArray) -> FloatArray:

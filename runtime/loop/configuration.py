@@ -96,12 +96,12 @@ def inertial_model(robot: Robot, alpha: FloatArray) -> Inertial:
 
 def motion_model(robot: Robot, alpha: FloatArray) -> Motion:
     """Torques of a motion, with the friction of alpha and without."""
-    rubs = [any(name.startswith(f"{kind}.") for kind in KINDS) for name in robot.alpha.names]
-    smooth = np.where(rubs, 0.0, alpha)
-    rigid = inertial_model(robot, smooth) if (smooth != alpha).any() else None
-    if "mass_matrix" not in robot.functions:
-        return Motion(inertial_model(robot, alpha), rigid)
-    return Motion(inertial_model(robot, alpha), rigid, robot.fixed("mass_matrix", smooth))
+    beside = (*KINDS, "rotor_inertia")
+    left_out = [any(name.startswith(f"{kind}.") for kind in beside) for name in robot.alpha.names]
+    links = np.where(left_out, 0.0, alpha)
+    rigid = inertial_model(robot, links)
+    mass = robot.fixed("mass_matrix", links) if "mass_matrix" in robot.functions else None
+    return Motion(inertial_model(robot, alpha), rigid, mass)
 
 
 def make_controller(data: Mapping[str, Any], robot: Robot, alpha: FloatArray, effort: FloatArray) -> Controller:
