@@ -12,7 +12,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray, common_factor, within
 from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.reflexes import BRAKING
-from diffpbd.runtime.loop.seen import Seen
+from diffpbd.runtime.loop.seen import Seen, Shown
 from diffpbd.runtime.model.limits import Limits
 
 __all__ = ["Brake", "nearest"]
@@ -48,7 +48,11 @@ class Brake:
 
     def begin(self, seen: Seen | None = None) -> None:
         zero = np.zeros_like(self._limits.effort)
-        self._more, self._friction, self._held = (zero, zero, zero) if seen is None else seen.shown()
+        shown = Shown(zero, zero, zero) if seen is None else seen.shown()
+        self._shown = shown
+        self._laden = None
+        if shown.load is not None and self._motion is not None and self._motion.laden is not None:
+            self._laden = self._motion.laden(shown.load)
         self._gain = np.ones_like(zero)
         self._side = zero
         self._stamp: float | None = None
@@ -64,17 +68,23 @@ class Brake:
         self._side = np.where(side != 0.0, side, self._side)
         wanted = self._gain * dq / -BRAKE_TIME
         wanted = common_factor(wanted, self._most) * wanted
-        braking = motion.rigid(q, dq, wanted) + self._more * wanted
-        mass = None if motion.mass is None else motion.mass(q)
-        law = common_factor(braking, BRAKE_SHARE * limits.effort) * braking
-        if mass is None:
-            return law + self._held, None
-        own = np.diag(mass)
-        whole = mass + np.diag(self._more)
+        shown, laden = self._shown, self._laden
+        rigid = motion.links if laden is None else laden.rigid
+        braking = rigid(q, dq, wanted) + shown.inertia * wanted
+        law = common_factor(braking, BRAKE_SHARE * limits.effort) * braking + shown.held
+        law = law if laden is None else law + self._weight(q)
+        if motion.mass is None:
+            return law, None
+        mass = motion.mass(q) if laden is None else laden.mass(q)
+        whole = mass + np.diag(shown.inertia)
+        own = np.diag(whole)
         self._catch(stamp, dq)
-        slowed = -np.sign(dq) * np.minimum(self._friction / (own + self._more), np.abs(dq) / BRAKE_TIME)
-        law = law + self._held + whole @ self._caught + mass @ slowed - own * slowed
-        return law, whole
+        slowed = -np.sign(dq) * np.minimum(shown.friction / own, np.abs(dq) / BRAKE_TIME)
+        return law + whole @ (self._caught + slowed) - own * slowed, whole
+
+    def _weight(self, q: FloatArray) -> FloatArray:
+        zero = np.zeros_like(q)
+        return self._laden.dynamics(q, zero, zero) - self._motion.laden(np.zeros(4)).dynamics(q, zero, zero)
 
     def _catch(self, stamp: float, dq: FloatArray) -> None:
         elapsed = 0.0 if self._stamp is None else min(max(stamp - self._stamp, 0.0), 0.02)
@@ -93,7 +103,7 @@ class Brake:
             return self.torque(0.0, q, dq)
         wanted = dq / -BRAKE_TIME
         share = 1.0 if float(external @ dq) > 0.0 else common_factor(wanted, self._most)
-        damping = motion.rigid(q, dq, share * wanted)
+        damping = motion.links(q, dq, share * wanted)
         mass = None if motion.mass is None else motion.mass(q)
         return common_factor(damping, YIELD_SHARE * limits.effort) * damping, mass
 

@@ -78,7 +78,7 @@ class Supervisor:
         self._told: Callable[[FloatArray], None] | None = getattr(controller, "sent", None)
         self._expected: Callable[[float], FloatArray] | None = getattr(controller, "expected", None)
         self._brake = Brake(limits, motion)
-        self._seen = None if motion is None or motion.rigid is None else Seen(limits.effort, motion.rigid)
+        self._seen = None if motion is None else Seen(limits.effort, motion)
         self._braking = False
         self._guard = Guard(limits, settings.period)
         inertial = None if motion is None else motion.inertial
