@@ -9,8 +9,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from support.excuses import Allowed, Excuses
-from support.stall import CROWDED, LATE
+from support.slower import Slower
 from support.twin.build import build
 
 from diffpbd.runtime import Robot, load
@@ -35,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )  # no compiler outlives a test; tests/folder/test_finish.py has its own
     os.environ.setdefault("DIFFPBD_CACHE", str(ROOT / ".test-cache" / "programs"))
     gc.set_threshold(*SELDOM)
-    config.pluginmanager.register(Excuses(allowed))
+    config.pluginmanager.register(Slower(hangs_on_time))
     hypothesis.settings.load_profile("soak" if config.getoption("--soak") else "reduced")
     os.environ["DIFFPBD_TESTS"] = "soak" if config.getoption("--soak") else "reduced"
     if not config.getoption("--soak"):
@@ -62,18 +61,15 @@ REAL_TIME = (
 )  # fmt: skip
 """What needs real time: `make test` runs it alone on the machine, after everything else, by the mark `real_time`."""
 ANSWERING = (Path("tests", "franka"),)
-"""In lock-step, but with a driver that gives a robot up after a second: beside others, excused where the machine slept."""
-ANSWER_LATE = 0.3  # s
-FOREVER = float("inf")
+"""In lock-step, but with a driver that gives a robot up after a second: beside others."""
 LIGHT = tuple(
     Path("tests", folder) for folder in ("api", "control", "description", "laws", "logs", "loop", "program", "ros1")
 )  # files of a few seconds
 
 
-def allowed(item: pytest.Item) -> Allowed | None:
-    """What a test needs of the machine: one in real time as good as all of it, one with the driver an answer in time."""
-    file = item.path.relative_to(ROOT)
-    return (LATE, CROWDED) if among(file, REAL_TIME) else (ANSWER_LATE, FOREVER) if among(file, ANSWERING) else None
+def hangs_on_time(item: pytest.Item) -> bool:
+    """Whether a busy machine may fail it: such a test is run again with a slow clock."""
+    return among(item.path.relative_to(ROOT), (*REAL_TIME, *ANSWERING))
 
 
 def turn(file: Path) -> int:

@@ -10,11 +10,12 @@ from diffpbd.codegen.description.loops import WORLD_FRAME
 from diffpbd.codegen.emit import sources
 from diffpbd.codegen.graph.capabilities import GRAPHS, Capabilities
 from diffpbd.codegen.graph.clearance import Clearance, counts_of, specs
-from diffpbd.codegen.graph.clearance_pairs import SAMPLES, choose, reach_of
+from diffpbd.codegen.graph.clearance_pairs import choose, reach_of
 from diffpbd.codegen.graph.floating import graphs_of
 from diffpbd.codegen.graph.model import Model
 from diffpbd.runtime.folder.manifest import Clearance as Facts
 from diffpbd.runtime.folder.manifest import Shape
+from diffpbd.runtime.folder.unwatched import not_watched
 
 
 def add_clearance(
@@ -27,8 +28,6 @@ def add_clearance(
     """The functions of a robot with shapes; a line of `say` for every choice."""
     own = graphs_of(model, forward=False)
     chosen, counts = choose(own), counts_of(model.recipe.obstacles)
-    for line in chosen.lines:
-        say(line)
     clearance = Clearance(own, chosen.pairs, counts)
     made = list(specs(clearance))
     for spec in made:
@@ -56,5 +55,13 @@ def add_clearance(
         return f"{at.obstacle} {at.other}" if at.obstacle else shapes[at.other].name
 
     rows = tuple((shapes[at.one].name, other(k)) for k, at in enumerate(clearance.rows))
-    always = tuple((shapes[a].name, shapes[b].name) for a, b in chosen.always)
-    return Facts(shapes, rows, counts, 0 if model.recipe.pairs else SAMPLES, chosen.apart, reach_of(robot), always)
+    unwatched = {why: tuple((shapes[a].name, shapes[b].name) for a, b in of) for why, of in chosen.unwatched.items()}
+    shaped = {shape.link for shape in robot.shapes}
+    links = {k: link.name for k, link in enumerate(robot.links) if link.inertial.mass}
+    links |= {} if robot.base_freedoms else {-1: robot.base}
+    bare = tuple(name for link, name in links.items() if link not in shaped)
+    facts = Facts(shapes, rows, counts, reach_of(robot), unwatched, bare)
+    pairs = sum(not row.obstacle for row in clearance.rows)
+    for line in (f"clearance: {pairs} pairs of shapes are watched", *not_watched(facts), *chosen.lines):
+        say(line)
+    return facts

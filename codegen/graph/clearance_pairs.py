@@ -1,14 +1,15 @@
 """Selects the pairs of shapes for `clearance`: those that may touch, but do not always.
 
-Omitted are shapes of one rigid link, of two links connected by a joint, pairs disabled in an SRDF and, as in MoveIt's setup
-assistant, pairs that sampling finds to touch in nearly every pose, by design, or never. Poses are drawn within the limits,
-deterministically. For a pair that never touched, its distance is then minimised by gradient descent from its nearest samples,
-which finds contacts in corners that no sample hit.
+Candidates are all pairs whose links can move against each other. Left out, each with its reason, are pairs disabled in an SRDF
+and, as in MoveIt's setup assistant, pairs that sampling finds to touch in nearly every pose, by their make, or never; and
+neighbours that stay close to each other at their joint. Poses are drawn within the limits, deterministically. For a pair that
+never touched, its distance is then minimised by gradient descent from its nearest samples, which finds contacts in corners
+that no sample hit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,6 +32,14 @@ SAMPLES: Final = 10_000
 """[1] Poses; MoveIt's default."""
 MOSTLY: Final = 0.95
 """[1] Share of poses above which a pair always touches; as in MoveIt."""
+ROOM: Final = 0.03
+"""[m] Neighbours that no pose brings further apart are near by their joint, not by how they stand: motions could not keep the
+usual 2 cm."""
+APART: Final = f"never touched in {SAMPLES} poses"
+ALWAYS: Final = f"touch by their make, in {100 * MOSTLY:g} % of poses or more"
+CLOSE: Final = f"neighbours that are never more than {100 * ROOM:g} cm apart"
+DISABLED: Final = "disabled in the SRDF"
+UNNAMED: Final = "not among the recipe's pairs"
 OFTEN: Final = 0.5
 """[1] Share above which a kept pair is reported: its shapes are too wide, or the robot is folded."""
 FOLLOWED: Final = 4
@@ -45,11 +54,10 @@ SLIDE: Final = 0.5
 
 @dataclass(frozen=True)
 class Chosen:
-    """Pairs by index; how many never touched, those that always do, and notes."""
+    """Pairs by index; those that are not watched, by reason, and notes."""
 
     pairs: tuple[Indices, ...]
-    apart: int
-    always: tuple[Indices, ...]
+    unwatched: Mapping[str, tuple[Indices, ...]]
     lines: tuple[str, ...]
 
 
@@ -61,61 +69,72 @@ def choose(graphs: Graphs) -> Chosen:
             f"{robot.name}: {arg.clearance}: the description has no <collision>, and the recipe no [[shape]]; nothing is to be "
             "kept clear of."
         )
-    every = tuple(_candidates(robot))
+    moving = _moving(robot)
     if recipe.pairs:
-        return Chosen(_named(robot, every, recipe.pairs), 0, (), ())
+        named = _named(robot, moving, recipe.pairs)
+        return Chosen(named, _reasons({UNNAMED: [pair for pair in moving if pair not in named]}), ())
+    disabled = {frozenset(pair) for pair in robot.apart}
+    parts = {pair: frozenset(robot.shapes[k].part for k in pair) for pair in moving}
+    sampled = _sampled(graphs, [pair for pair in moving if parts[pair] not in disabled])
+    srdf = _reasons({DISABLED: [pair for pair in moving if parts[pair] in disabled]})
+    return Chosen(sampled.pairs, {**sampled.unwatched, **srdf}, sampled.lines)
+
+
+def _reasons(found: Mapping[str, Sequence[Indices]]) -> dict[str, tuple[Indices, ...]]:
+    """Those that concern a pair."""
+    return {why: tuple(pairs) for why, pairs in found.items() if pairs}
+
+
+def _sampled(graphs: Graphs, asked: Sequence[Indices]) -> Chosen:
+    """Of these pairs those that touch in some poses. A moving base stands at zero there: pairs with the world are all kept."""
+    robot = graphs.model.robot
+    free = tuple(pair for pair in asked if robot.base_freedoms and min(robot.shapes[k].link for k in pair) < 0)
+    every = [pair for pair in asked if pair not in free]
     if not every:
-        return Chosen((), 0, (), ())
-    values = _distances(graphs, every)
+        return Chosen(free, {}, ())
     poses = _poses(robot, SAMPLES)
-    found = values(poses)
+    found = _distances(graphs, every)(poses)
     touching = (found < 0.0).mean(axis=0)
     never = [k for k in range(len(every)) if not touching[k]]
     missed = _reached(graphs, every, never, poses, found) if never else set()
-    always = [k for k in range(len(every)) if touching[k] >= MOSTLY]
-    kept = [k for k in range(len(every)) if k not in always and (k not in never or k in missed)]
+    why = {k: APART for k in never if k not in missed}
+    for k, pair in enumerate(every):
+        if touching[k] >= MOSTLY:
+            why[k] = ALWAYS
+        elif k not in why and _neighbours(robot, pair) and found[:, k].max() < ROOM:
+            why[k] = CLOSE
+    kept = [k for k in range(len(every)) if k not in why]
+    unwatched = {reason: [every[k] for k in why if why[k] == reason] for reason in (APART, ALWAYS, CLOSE)}
+    lines = _doubted(robot, {every[k]: float(touching[k]) for k in kept})
+    return Chosen((*free, *(every[k] for k in kept)), _reasons(unwatched), lines)
 
-    def named(indices: Sequence[int]) -> str:
-        return listed(f"{robot.shapes[every[k][0]].name}/{robot.shapes[every[k][1]].name}" for k in indices)
 
-    lines = [
-        f"clearance: {len(kept)} pairs of shapes; {len(never) - len(missed)} never touched in {SAMPLES} poses, {len(always)} "
-        f"did in {100 * MOSTLY:g} % of them or more"
-    ]
-    lines += [f"touching by their make, left out: {named(always)}"] if always else []
-    often = [k for k in kept if touching[k] >= OFTEN]
-    lines += [f"touching in half of all poses or more, kept: {named(often)}"] if often else []
-    return Chosen(
-        tuple(every[k] for k in kept), len(never) - len(missed), tuple(every[k] for k in always), tuple(lines)
+def _doubted(robot: Robot, touching: Mapping[Indices, float]) -> tuple[str, ...]:
+    """A line on watched pairs whose shapes may only be too wide, by the share of poses in which they touch."""
+    often = {pair: share for pair, share in touching.items() if share >= OFTEN or (share and _neighbours(robot, pair))}
+    if not often:
+        return ()
+    words = (f"{robot.shapes[a].name}/{robot.shapes[b].name} ({100 * share:.0f} %)" for (a, b), share in often.items())
+    return (
+        f"watched, and touching in a share of all poses: {', '.join(words)}. Where shapes are only too wide, an SRDF, or "
+        "[[shape]] or pairs of a recipe change that",
     )
 
 
-def _candidates(robot: Robot) -> list[Indices]:
-    """Pairs of shapes on links that no joint connects and no SRDF takes apart, of which one moves against the other."""
-    disabled = {frozenset(pair) for pair in robot.apart}
+def _moving(robot: Robot) -> tuple[Indices, ...]:
+    """Pairs of shapes on links that can move against each other, one that moves first."""
     found = []
     for a, one in enumerate(robot.shapes):
         for b, other in enumerate(robot.shapes[:a]):
-            if one.link == other.link or (one.kind == other.kind == "plane"):
-                continue
-            if frozenset((one.part, other.part)) in disabled or _connected(robot, one.link, other.link):
-                continue
-            found.append((a, b) if one.link >= 0 else (b, a))
-    return found
+            if one.link != other.link and not one.kind == other.kind == "plane":
+                found.append((a, b) if one.link >= 0 else (b, a))
+    return tuple(found)
 
 
-def _connected(robot: Robot, one: int, other: int) -> bool:
-    """Whether one link carries the other, with nothing or massless links without a shape between them."""
-    shaped = {shape.link for shape in robot.shapes} | {-1}
-    for low, high in ((one, other), (other, one)):
-        if high < 0:
-            continue
-        parent = robot.joints[high].parent
-        while parent not in shaped:
-            parent = robot.joints[parent].parent
-        if parent == low and not (low < 0 and robot.base_freedoms):
-            return True
-    return False
+def _neighbours(robot: Robot, pair: Indices) -> bool:
+    """Whether a joint connects the links of both shapes."""
+    low, high = sorted(robot.shapes[k].link for k in pair)
+    return robot.joints[high].parent == low
 
 
 def _named(robot: Robot, every: Sequence[Indices], words: Sequence[str]) -> tuple[Indices, ...]:

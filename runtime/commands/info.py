@@ -13,6 +13,7 @@ from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.locate import open_manifest
 from diffpbd.runtime.folder.library import PATH_VARIABLE, PORTABLE, Library
 from diffpbd.runtime.folder.manifest import Argument, Clearance, Function, Manifest
+from diffpbd.runtime.folder.unwatched import not_watched
 from diffpbd.runtime.functions.parameters import ParameterVector
 from diffpbd.runtime.model.inertia import LINEAR_FRAME, LINEAR_NAMES, LINEAR_UNITS, link_parameters
 from diffpbd.runtime.report.tables import number, table
@@ -184,15 +185,8 @@ def _clearance(manifest: Manifest) -> list[str]:
         ]
         for s in found.shapes
     ]
-    lines = (
-        [f"obstacles at run time: {', '.join(f'{n} {k}' for k, n in found.obstacles.items())}"]
-        if found.obstacles
-        else []
-    )
-    if found.samples:
-        lines.append(f"left out: {found.apart} pairs of shapes that never touched in {found.samples} poses")
-    if found.always:
-        lines.append(f"left out: {', '.join(' / '.join(pair) for pair in found.always)}, which touch by their make")
+    placed = ", ".join(f"{n} {k}" for k, n in found.obstacles.items())
+    lines = [*([f"obstacles at run time: {placed}"] if placed else []), *not_watched(found, most=None)]
     header = ["shape", "on", "kind", "length or sides", "radius", "kept from"]
     return [table(header, rows, left=3), *(["\n".join(lines)] if lines else [])]
 

@@ -18,6 +18,7 @@ __all__ = [
     "plot_option",
     "pose_field",
     "report_option",
+    "told_options",
     "view_option",
 ]
 
@@ -53,6 +54,11 @@ movie_option = click.option("--movie", metavar="OUT.gif", help="The robot moving
 
 def given(but: Collection[str]) -> list[str]:
     """The options that the command line of the present command gives, except those of some names."""
+    return [word for name, word in told_options().items() if name not in but]
+
+
+def told_options() -> dict[str, str]:
+    """The same by their names, all of them."""
     context = click.get_current_context()
-    words = (p for p in context.command.params if isinstance(p, click.Option) and p.name not in but)
-    return [p.opts[0] for p in words if context.get_parameter_source(p.name or "") in GIVEN]
+    words = (p for p in context.command.params if isinstance(p, click.Option))
+    return {p.name: p.opts[0] for p in words if p.name and context.get_parameter_source(p.name) in GIVEN}

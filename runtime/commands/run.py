@@ -25,11 +25,13 @@ from diffpbd.runtime.commands.options import (
     given,
     live_option,
     plot_option,
+    told_options,
 )
 from diffpbd.runtime.commands.results import finish, json_option, note, said
-from diffpbd.runtime.commands.run_laws import PLANNED, configured
+from diffpbd.runtime.commands.run_laws import PLANNED, configured, expect_used
 from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.folder.finish import complete, is_quick
+from diffpbd.runtime.folder.unwatched import not_watched
 from diffpbd.runtime.loop.decision import Settings
 from diffpbd.runtime.loop.recorder import Recorder, configuration_file
 from diffpbd.runtime.loop.reflexes import ReflexSettings
@@ -157,15 +159,16 @@ def command(robot: str, words: FollowWords, how: RunOptions, **options: Any) -> 
         raise click.UsageError("--from is for --transport replay.")
     options["sim"] |= options["transport"] == "simulated"
     kind = kind_of(generated, options)
-    told = {name.removeprefix("--").replace("-", "_") for name in given(but=())}
+    told = told_options()
+    expect_used(options["controller"], told)
     for name, title in strange(kind, told).items():
-        raise click.UsageError(
-            f"--{name.replace('_', '-')} is for {title}; {generated.name} is driven as {kind.title}."
-        )
+        raise click.UsageError(f"{told[name]} is for {title}; {generated.name} is driven as {kind.title}.")
     kind.expect(options)
     configuration = configured(generated, options, words)
     with kind.attach(generated, configuration, options) as attached:
         attached.configuration.check_goals(generated)
+        for line in not_watched(generated.manifest.clearance):
+            note(line)
         report = _run(attached, generated, options, how)
     said(str(report))
     log = options["log"]

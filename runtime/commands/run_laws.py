@@ -30,10 +30,20 @@ from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.profile import Approach
 from diffpbd.runtime.mpc.reference_check import check_goal, read_reference
 
-__all__ = ["PLANNED", "configured"]
+__all__ = ["PLANNED", "configured", "expect_used"]
 
 PLANNED = ("delay", "disturbance", "clearance", "clearance_price", "clearance_hard")
 """What `MpcOptions` of a run are asked for: a tick's time is that of the arm."""
+
+STIFF = ("impedance", "cartesian", "track")
+PLANS = dict.fromkeys(("horizon", "weights", *(name for name in PLANNED if name != "clearance")), ("mpc",))
+USED: Mapping[str, tuple[str, ...]] = {
+    **PLANS, "goal": ("impedance", "mpc"), "speed": (*STIFF, "mpc"), "reference": ("mpc", "track"), "stiffness": STIFF,
+    **dict.fromkeys(("profile", "acceleration", "jerk"), ("impedance", "cartesian", "mpc")), "damping": ("gravity", *STIFF),
+    **dict.fromkeys(("net_torque_map", "scaling"), ("impedance",)), "program": ("program",),
+    **dict.fromkeys(("tip_offset", "tip_stiffness"), ("cartesian",)),
+}  # fmt: skip
+"""The controllers that use an option, where not all do."""
 
 TIP_STIFFNESS = (200.0, 200.0, 200.0, 5.0, 5.0, 5.0)  # N/m and N·m/rad
 TIP_DAMPING = 0.7  # of critical
@@ -47,16 +57,21 @@ LEAD_DAMPING = 0.2
 """Share of the usual damping that the gravity controller keeps, so that a led arm does not coast."""
 
 
+def expect_used(controller: str, told: Mapping[str, str]) -> None:
+    """Refuses an option that `controller` does not use, of those that were told, words by name."""
+    for name, word in told.items():
+        if controller not in USED.get(name, (controller,)):
+            *others, last = USED[name]
+            one = f"{', '.join(others)} or {last}" if others else last
+            raise click.UsageError(f"{word} is for --controller {one}, found --controller {controller}.")
+    if "scaling" in told and "net_torque_map" not in told:
+        raise click.UsageError("--scaling is a share of a map's torque; expected --net-torque-map FILE with it.")
+
+
 def configured(robot: Robot, options: Mapping[str, Any], words: FollowWords) -> Configuration:
     """The configuration of a run of the generated robot; `words` say how to read the log of --reference."""
     for record, names in ((Approach, [field.name for field in fields(Approach)]), (MpcOptions, PLANNED)):
         record(**{name: options[name] for name in names})  # refuses numbers out of range
-    if options["disturbance"] and options["controller"] != "mpc":
-        raise click.UsageError(f"--disturbance is for --controller mpc, found --controller {options['controller']}.")
-    if (options.get("clearance_price") or options.get("clearance_hard")) and options["controller"] != "mpc":
-        raise click.UsageError(
-            f"--clearance-price and --clearance-hard are for --controller mpc, found {options['controller']}."
-        )
     alpha = robot.alpha.vector(options["params"])
     kind = kind_of(robot, options)
     rate = options["rate"] or (PLANNED_RATE if options["controller"] == "mpc" else kind.rate)

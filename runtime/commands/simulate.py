@@ -99,6 +99,9 @@ def command(
     if torque not in ("zero", "gravity"):
         expect_log(torque, "--torque")
         named.append(("--torque", torque))
+    elif given.column_map is not None or given.rate is not None:
+        word = "--rate" if given.column_map is None else "--map"
+        raise click.UsageError(f"{word} is about a log; expected --torque LOG with it.")
     distinct(
         [("--out", given.out), ("--plot", plot), ("--movie", movie), ("--report", report)],
         [*named, *robot_files(robot)],

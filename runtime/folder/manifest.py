@@ -277,16 +277,15 @@ class Shape:
 @dataclass(frozen=True)
 class Clearance:
     """Shapes of a robot; `rows` names both sides of every distance in order, obstacles as `spheres 0`; `obstacles` counts them
-    by kind; `reach` [m or 1] is how far a point of a shape moves at most per unit of every joint. Omitted pairs: `apart`
-    never touched among `samples` poses, `always` mostly did."""
+    by kind; `reach` [m or 1] is how far a point of a shape moves at most per unit of every joint. Pairs that could move
+    against each other and have no row are in `unwatched`, by the reason; `bare` are links without a shape."""
 
     shapes: tuple[Shape, ...]
     rows: tuple[tuple[str, ...], ...]
     obstacles: Mapping[str, int]
-    samples: int
-    apart: int
     reach: tuple[float, ...]
-    always: tuple[tuple[str, ...], ...] = ()
+    unwatched: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    bare: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """The torque of a stop: the model's torque for decelerations within every joint's remaining range.
 
-Friction that opposes the motion is not compensated: that would be late by a message or two, and a wrist of 3e-4 kg·m²
-reverses meanwhile. But inertia couples the joints: a joint slowed by friction accelerates others, which is compensated. So
-are torques that drive the arm, from a load or spring that the model does not have.
+It counts on what the run has shown of the arm (`Seen`), not on the model's friction or rotors: torque for an inertia that is
+not there throws a light joint, and a stop's states are too late to take it back. Friction that opposes the motion is not
+compensated, but inertia couples the joints: a joint slowed by friction accelerates others, which is. What drives the arm
+and was not seen before is caught by an integral of the speed, within the joints' inertia.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray, common_factor, within
 from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.reflexes import BRAKING
-from diffpbd.runtime.loop.seen import Seen, Shown
+from diffpbd.runtime.loop.seen import Shown
 from diffpbd.runtime.model.limits import Limits
 
 __all__ = ["Brake", "nearest"]
@@ -25,14 +26,20 @@ BRAKE_SHARE = 0.5
 """Of the effort limit; largest torque for decelerations. A stretched Baxter takes 18 N·m of 50 for those of BRAKING."""
 YIELD_SHARE = 0.7
 """Of the effort limit; largest damping torque of a yielding arm, which stays slow under 35 N·m at the shoulder."""
+YIELD_SPEED = 0.8
+"""Share of a joint's speed limit from which a yielding arm balances more and more of what drives it, and all of it at the
+limit: a weight that falls or a lasting push must not run away."""
 SLOW = 0.05
 """rad/s; below it a joint's friction is not fully developed."""
 CATCH = 50.0
-"""1/s²; of a joint's inertia."""
+"""1/s²; deceleration for a radian of way: an eighth of 1 / BRAKE_TIME², so that a stop without a load comes back by a tenth of
+its speed at the most."""
 LEAK = 0.05
-"""s"""
+"""s; time constant with which a deceleration by the way goes where it would push along the motion."""
+LONGEST = 0.02
+"""s; longest time between two states that the way is counted for."""
 TURNED = 0.5
-"""Factor on the gain of a joint that the brake has turned around."""
+"""Factor on the deceleration of a joint that has turned around under the brake: it is elastic, or lighter than assumed."""
 SWEEPS, CLOSE = 30, 1e-3
 """Limits of `nearest`: sweeps over all joints, and convergence tolerance [N·m]."""
 
@@ -44,67 +51,77 @@ class Brake:
         self._limits = limits
         self._motion = motion
         self._most = limits.speed / BRAKING
-        self.begin()
+        self._zero = np.zeros_like(limits.effort)
+        self._empty = None if motion is None else motion.links()
+        self.begin(Shown(self._zero, self._zero, self._zero))
 
-    def begin(self, seen: Seen | None = None) -> None:
-        zero = np.zeros_like(self._limits.effort)
-        shown = Shown(zero, zero, zero) if seen is None else seen.shown()
+    def begin(self, shown: Shown) -> None:
+        """A stop begins; `shown` is what is known of the arm besides its model."""
         self._shown = shown
-        self._laden = None
-        if shown.load is not None and self._motion is not None and self._motion.laden is not None:
-            self._laden = self._motion.laden(shown.load)
-        self._gain = np.ones_like(zero)
-        self._side = zero
+        self._links = self._empty
+        if shown.load is not None and self._motion is not None:
+            self._links = self._motion.links(shown.load)
+        self._caught = self._side = self._zero
+        """Decelerations [rad/s²] by the way, and the signs of the last speeds beyond SLOW."""
+        self._gain = np.ones_like(self._zero)
         self._stamp: float | None = None
-        self._caught = zero
 
     def torque(self, stamp: float, q: FloatArray, dq: FloatArray) -> tuple[FloatArray, FloatArray | None]:
-        limits, motion = self._limits, self._motion
-        if motion is None:
+        """Torque [N·m] that brakes dq [rad/s] at q [rad], measured at `stamp` [s], and the mass matrix.
+
+        One factor for all joints bounds decelerations (speed limit / BRAKING) and their torques (BRAKE_SHARE).
+        """
+        limits, links, shown = self._limits, self._links, self._shown
+        if links is None:
             return np.asarray(-BRAKE_GAIN * limits.effort / limits.speed * dq, dtype=np.float64), None
-        side = np.where(np.abs(dq) > SLOW, np.sign(dq), 0.0)
-        turned = side * self._side < 0.0
-        self._gain = np.where(turned, TURNED * self._gain, self._gain)
-        self._side = np.where(side != 0.0, side, self._side)
+        self._watch(dq)
         wanted = self._gain * dq / -BRAKE_TIME
         wanted = common_factor(wanted, self._most) * wanted
-        shown, laden = self._shown, self._laden
-        rigid = motion.links if laden is None else laden.rigid
-        braking = rigid(q, dq, wanted) + shown.inertia * wanted
-        law = common_factor(braking, BRAKE_SHARE * limits.effort) * braking + shown.held
-        law = law if laden is None else law + self._weight(q)
-        if motion.mass is None:
+        braking = links.rigid(q, dq, wanted) + shown.inertia * wanted
+        law = common_factor(braking, BRAKE_SHARE * limits.effort) * braking + shown.held + self._weight(q)
+        if links.mass is None:
             return law, None
-        mass = motion.mass(q) if laden is None else laden.mass(q)
-        whole = mass + np.diag(shown.inertia)
-        own = np.diag(whole)
+        mass = links.mass(q) + np.diag(shown.inertia)
         self._catch(stamp, dq)
+        own = np.diag(mass)
         slowed = -np.sign(dq) * np.minimum(shown.friction / own, np.abs(dq) / BRAKE_TIME)
-        return law + whole @ (self._caught + slowed) - own * slowed, whole
+        return law + mass @ (self._caught + slowed) - own * slowed, mass
 
-    def _weight(self, q: FloatArray) -> FloatArray:
-        zero = np.zeros_like(q)
-        return self._laden.dynamics(q, zero, zero) - self._motion.laden(np.zeros(4)).dynamics(q, zero, zero)
+    def _watch(self, dq: FloatArray) -> None:
+        """A joint that turns around is braked less."""
+        side = np.where(np.abs(dq) > SLOW, np.sign(dq), 0.0)
+        self._gain = np.where(side * self._side < 0.0, TURNED * self._gain, self._gain)
+        self._side = np.where(side != 0.0, side, self._side)
 
     def _catch(self, stamp: float, dq: FloatArray) -> None:
-        elapsed = 0.0 if self._stamp is None else min(max(stamp - self._stamp, 0.0), 0.02)
-        self._stamp = stamp if self._stamp is None else max(stamp, self._stamp)
-        leak = np.where(self._caught * dq > 0.0, np.exp(-elapsed / LEAK), 1.0)
-        self._caught = leak * self._caught - CATCH * self._gain * dq * elapsed
+        """Count the way since the last state."""
+        elapsed = 0.0 if self._stamp is None else min(max(stamp - self._stamp, 0.0), LONGEST)
+        self._stamp = stamp
+        kept = np.where(self._caught * dq > 0.0, np.exp(-elapsed / LEAK), 1.0)
+        self._caught = kept * self._caught - CATCH * elapsed * self._gain * dq
+
+    def _weight(self, q: FloatArray) -> FloatArray:
+        """The torque [N·m] that holds the seen load."""
+        links, empty = self._links, self._empty
+        if links is None or empty is None or links is empty:
+            return self._zero
+        return links.dynamics(q, self._zero, self._zero) - empty.dynamics(q, self._zero, self._zero)
 
     def yielding(self, q: FloatArray, dq: FloatArray, external: FloatArray) -> tuple[FloatArray, FloatArray | None]:
         """Torque [N·m] of an arm that yields to `external` [N·m], by damping dq without holding a pose, and the mass matrix.
 
         A pushed arm is damped with BRAKE_TIME, one that pushes something itself decelerates as in any stop; both within
-        YIELD_SHARE of the effort.
+        YIELD_SHARE of the effort. Towards its speed limit a joint is driven less and less, so that none exceeds it for long.
         """
-        limits, motion = self._limits, self._motion
-        if motion is None:
+        limits, links = self._limits, self._empty
+        if links is None:
             return self.torque(0.0, q, dq)
         wanted = dq / -BRAKE_TIME
         share = 1.0 if float(external @ dq) > 0.0 else common_factor(wanted, self._most)
-        damping = motion.links(q, dq, share * wanted)
-        mass = None if motion.mass is None else motion.mass(q)
+        fast = within((np.abs(dq) / limits.speed - YIELD_SPEED) / (1.0 - YIELD_SPEED), 0.0, 1.0)
+        driving = np.where(external * dq > 0.0, fast * external, 0.0)
+        damping = links.rigid(q, dq, share * wanted) - driving
+        mass = None if links.mass is None else links.mass(q)
         return common_factor(damping, YIELD_SHARE * limits.effort) * damping, mass
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,15 +98,22 @@ def inertial_model(robot: Robot, alpha: FloatArray) -> Inertial:
 
 
 def motion_model(robot: Robot, alpha: FloatArray) -> Motion:
-    """Torques of a motion, with the friction and rotors of alpha and of the links alone."""
-    beside = (*KINDS, "rotor_inertia")
-    left_out = [any(name.startswith(f"{kind}.") for kind in beside) for name in robot.alpha.names]
-    links = np.where(left_out, 0.0, alpha)
-    rigid = inertial_model(robot, links)
+    """Torques of a motion with the friction of alpha and without, and of the links alone."""
+    smooth = _without(robot, alpha, KINDS)
+    inertial = inertial_model(robot, alpha)
+    rigid = inertial_model(robot, smooth) if (smooth != alpha).any() else None
     if "mass_matrix" not in robot.functions:
-        return Motion(inertial_model(robot, alpha), rigid)
-    laden = lambda load: laden_links(robot, links, load)  # noqa: E731
-    return Motion(inertial_model(robot, alpha), rigid, robot.fixed("mass_matrix", links), laden)
+        return Motion(inertial, rigid)
+    links = _without(robot, smooth, ("rotor_inertia",))
+    return Motion(
+        inertial, rigid, robot.fixed("mass_matrix", smooth), lambda load: laden_links(robot, links, load)
+    )  # fmt: skip
+
+
+def _without(robot: Robot, alpha: FloatArray, kinds: Iterable[str]) -> FloatArray:
+    """Alpha with the entries of these kinds zero."""
+    left_out = [any(name.startswith(f"{kind}.") for kind in kinds) for name in robot.alpha.names]
+    return np.where(left_out, 0.0, alpha)
 
 
 def laden_links(robot: Robot, links: FloatArray, load: FloatArray) -> Laden:

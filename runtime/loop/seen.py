@@ -1,4 +1,4 @@
-"""What a run has shown of each joint besides its links: more inertia, friction, a load that the motor held; and a load at the tip.
+"""What a run has shown of an arm besides its links: inertia, friction and held torque of every joint, and a load at the tip.
 
 Least squares over the last seconds of every joint's torque, less that of the links' motion, on acceleration, direction and
 one; and over all joints on a point mass at the tip, too. What the states cannot tell apart is shrunk to zero, so that nothing
@@ -77,9 +77,10 @@ class Seen:
     def __init__(self, effort: FloatArray, motion: Motion) -> None:
         """`effort` [N·m] are the limits."""
         self._effort, self._motion = effort, motion
+        self._empty = motion.links()
         self._loads: list[Laden] = []
         if motion.laden is not None:
-            units = [(0.0, 0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), *((1.0, *row) for row in (OFFSET * np.eye(3)).tolist())]
+            units = [(1.0, 0.0, 0.0, 0.0), *((1.0, *row) for row in (OFFSET * np.eye(3)).tolist())]
             self._loads = [motion.laden(np.array(unit)) for unit in units]
         self.start()
 
@@ -108,7 +109,7 @@ class Seen:
         if torque is None:
             return
         speed, faster = (q - first[1]) / elapsed, (dq - first[2]) / elapsed
-        given = (torque - self._motion.links(q, speed, faster)) / self._effort
+        given = (torque - self._empty.rigid(q, speed, faster)) / self._effort
         way = np.mean([one[3] for one in states], axis=0)
         row = np.stack([faster / QUICK, way, np.ones_like(way)], axis=1)
         fade = math.exp(-min((stamp - before) / MEMORY, 700.0))
@@ -133,9 +134,10 @@ class Seen:
         inertia = self._effort / QUICK * (SURE * found[:, 0] - DEVIATIONS * spread)
         given, sent = self._now(1), self._now(2)
         constant = found[:, 2]
-        if load is not None and self._motion.laden is not None:
-            bare, laden, zero = self._loads[0], self._motion.laden(load), np.zeros_like(last.q)
-            inertia -= np.diag(laden.mass(last.q) - bare.mass(last.q))
+        if load is not None:
+            bare, laden, zero = self._empty, self._motion.links(load), np.zeros_like(last.q)
+            if laden.mass is not None and bare.mass is not None:
+                inertia -= np.diag(laden.mass(last.q) - bare.mass(last.q))
             weighs = (laden.dynamics(last.q, zero, zero) - bare.dynamics(last.q, zero, zero)) / self._effort
             motion = (last.q, last.speed, last.faster)
             given = given - (laden.dynamics(*motion) - bare.dynamics(*motion)) / self._effort
@@ -165,8 +167,7 @@ class Seen:
         rows, given = [], []
         for one in samples:
             motion = (one.q, one.speed, one.faster)
-            bare, *unit = (laden.dynamics(*motion) for laden in self._loads)
-            whole = np.array(unit) - bare
+            whole = np.array([laden.dynamics(*motion) for laden in self._loads]) - self._empty.dynamics(*motion)
             whole[1:] = (whole[1:] - whole[0]) / OFFSET
             rows.append(np.hstack([whole.T / self._effort[:, None], eye * one.way, eye * one.faster / QUICK]))
             given.append(one.given)

@@ -81,8 +81,7 @@ class Supervisor:
         self._seen = None if motion is None else Seen(limits.effort, motion)
         self._braking = False
         self._guard = Guard(limits, settings.period)
-        inertial = None if motion is None else motion.inertial
-        self._reflexes = Reflexes(names, limits, settings.reflexes, inertial=inertial, clearance=clearance)
+        self._reflexes = Reflexes(names, limits, settings.reflexes, motion=motion, clearance=clearance)
         self.beside = self._reflexes.beside
         self._age: float
         self._now: float
@@ -229,7 +228,8 @@ class Supervisor:
             law, mass = self._brake.yielding(q, dq, external)
         else:
             if not self._braking:
-                self._brake.begin(self._seen)
+                if self._seen is not None:
+                    self._brake.begin(self._seen.shown())
                 self._braking = True
             law, mass = self._brake.torque(stamp, q, dq)
         if not (finite(law) and finite(gravity)):

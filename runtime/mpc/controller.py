@@ -27,6 +27,8 @@ __all__ = ["MpcController"]
 WRONG_SIGN = 0.5
 """Share of a speed limit. A wrist of 3e-4 kg m² whose friction is balanced two ticks late turns faster and faster without
 such a bound; with it shoulders keep all of their disturbances that matter."""
+LOAD_SHARE = 0.15
+"""Share of an effort limit; the largest load that is held. One above it ends a run as CONTACT within three seconds."""
 ROOM = 0.01
 """[m] Added in plans to the distance at which the reflex COLLISION stops the run."""
 WEIGHTS = ("p", "pd", "u", "du", "end")
@@ -81,6 +83,8 @@ class MpcController:
                 delay=delay, disturbance=constant, transition=0.0 if constant is None else TRANSITION, **_apart(settings)
             ),
         )  # fmt: skip
+        if self.mpc.observer is not None:
+            self.mpc.observer.most = LOAD_SHARE * limits.effort
         self._nodes: FloatArray = period * (np.arange(horizon + 1, dtype=np.float64) + delay)
 
     def start(self, q: FloatArray) -> None:
@@ -110,8 +114,8 @@ class MpcController:
         return self.mpc.tick(time, q, dq, P, PD, stamp=self._stamp).torque - hold
 
     def _believable(self, q: FloatArray) -> FloatArray:
-        """The largest disturbance [N·m] (n,) that is compensated: with the wrong sign until that is noticed, as for friction
-        whenever a joint turns round, it changes the joint's speed by WRONG_SIGN of its limit."""
+        """The largest change of a disturbance [N·m] (n,) that is compensated at once: with the wrong sign until that is
+        noticed, as for friction whenever a joint turns round, it changes the joint's speed by WRONG_SIGN of its limit."""
         inverse = np.linalg.inv(np.asarray(self._robot.mass_matrix(q, alpha=self._alpha), dtype=np.float64))
         noticed = (self.mpc.delay + 1) * self.mpc.problem.h
         return np.asarray(WRONG_SIGN * self._limits.speed / (noticed * np.diag(inverse)), dtype=np.float64)

@@ -8,6 +8,7 @@ millinewton metres here, where a difference of positions would make it hundreds 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,10 +17,16 @@ from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.functions.friction import COULOMB, KINDS
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["TIME_CONSTANT", "DisturbanceObserver"]
+__all__ = ["TIME_CONSTANT", "DisturbanceObserver", "overload"]
 
 TIME_CONSTANT = 0.02
 """s, of the low-pass on the estimate: two ticks at 100 Hz, so that a push is known before it has moved a shoulder."""
+LOAD_TIME = 1.0
+"""s; time constant with which what lasts becomes a load: as long as a push by hand, and a few seconds settle a load."""
+FREEING = 0.03
+"""[1/s] Change of torque that frees a joint which sticks, as a share of its effort limit: its friction in half a second."""
+FREEING_JERK = 1000.0
+"""rad/s³; the same where it is less, times the inertia: in the two ticks until it is noticed, a light joint moves 1 mrad."""
 FORGET = 0.1
 """s; time constant with which an estimate decays without new samples."""
 TICK_TOLERANCE = 0.25
@@ -33,7 +40,7 @@ SMALL = 0.01
 
 
 class DisturbanceObserver:
-    """Low-passed torque [N·m] (n,) in addition to the commanded and modelled ones, clamped to `limit`.
+    """Low-passed torque [N·m] (n,) in addition to the commanded and modelled ones, clamped to `load` ± `limit` and the efforts.
 
     Positive in the direction of the joint. It includes model errors: payload, friction, offsets. A sample that is not
     finite, repeated or late is ignored; without samples the estimate decays.
@@ -43,7 +50,7 @@ class DisturbanceObserver:
         self, robot: Robot, alpha: FloatArray, h: float, *, time_constant: float = TIME_CONSTANT,
         limit: FloatArray | None = None,
     ) -> None:  # fmt: skip
-        """`h` [s] between samples; `limit` (n,) [N·m], the effort limits if None."""
+        """`h` [s] between samples; `limit` (n,) [N·m] of what may change at once, the effort limits if None."""
         if not (math.isfinite(time_constant) and time_constant >= 0.0):
             raise InputError(f"Disturbance: the time constant must be at least 0 s, found {time_constant}.")
         if not (math.isfinite(h) and h > 0.0):
@@ -51,9 +58,11 @@ class DisturbanceObserver:
         self.limit = np.array(robot.limits.effort if limit is None else limit, dtype=np.float64)
         if self.limit.shape != (robot.n,) or not (self.limit > 0.0).all():
             raise InputError(f"Disturbance: expected {robot.n} limits above 0 N·m, found {self.limit.tolist()}.")
-        self.h = h
+        self.h, self._effort = h, np.maximum(robot.limits.effort, self.limit)
+        self.most = self._effort
+        """The largest load [N·m] (n,)."""
         self._gain = 1.0 if time_constant == 0.0 else 1.0 - math.exp(-h / time_constant)
-        self._fade = math.exp(-h / FORGET)
+        self._fade, self._settle = math.exp(-h / FORGET), 1.0 - math.exp(-h / LOAD_TIME)
         self._step, self._friction = robot.function("jac_kicked_step"), robot.function("friction_torque")
         self._alpha = np.array(alpha, dtype=np.float64)
         sizes = [np.abs(self._alpha[[*robot.alpha.indices(kind)]]) for kind in COULOMB if robot.alpha.has(kind)]
@@ -67,6 +76,9 @@ class DisturbanceObserver:
         """Forget everything: no disturbance."""
         self.estimate: FloatArray = np.zeros_like(self.limit)
         """The last estimate [N·m]."""
+        self.load: FloatArray = np.zeros_like(self.limit)
+        """What has lasted: the estimate's mean over `LOAD_TIME` [N·m]."""
+        self._inertia: FloatArray = np.zeros_like(self.limit)
         self.residual: FloatArray = np.zeros_like(self.limit)
         """Disturbance of the last step, before the low-pass [N·m]."""
         self._last: tuple[float, FloatArray, FloatArray] | None = None
@@ -98,9 +110,22 @@ class DisturbanceObserver:
         if found is None:
             self.estimate = self._fade * self.estimate
         else:
-            self.residual = within(found, -self.limit, self.limit)
-            self.estimate = self.estimate + self._gain * (self.residual - self.estimate)
+            near = within(found, self.load - self.limit, self.load + self.limit)
+            before, self.residual = self.residual, within(near, -self._effort, self._effort)
+            # The mean of two: friction of a light joint that turns round at every sample cancels and is not answered.
+            self.estimate = self.estimate + self._gain * (0.5 * (before + self.residual) - self.estimate)
+        self.load = within(self.load + self._settle * (self.estimate - self.load), -self.most, self.most)
         return self.estimate
+
+    @property
+    def lasting(self) -> FloatArray:
+        """The part of the estimate [N·m] (n,) that is a load; the rest may end at once, like a push."""
+        return within(self.load, np.minimum(self.estimate, 0.0), np.maximum(self.estimate, 0.0))
+
+    def free(self, direction: FloatArray) -> None:
+        """Shifts the load a little, so that the torque grows in `direction` (n,) of -1, 0 or 1, where a joint sticks."""
+        shift = self.h * np.minimum(FREEING * self._effort, FREEING_JERK * self._inertia) * direction
+        self.estimate, self.load = self.estimate - shift, within(self.load - shift, -self.most, self.most)
 
     def _unexplained(
         self, p: FloatArray, pd: FloatArray, u: FloatArray, pd_next: FloatArray, h: float
@@ -111,6 +136,7 @@ class DisturbanceObserver:
             kick = h * self._friction(pd_next, self._alpha)
             for _ in range(ITERATIONS):
                 step = self._step(p, pd, u + found, kick, h, self._smooth)
+                self._inertia = h / np.diag(step.dpd_next_du)
                 change = np.linalg.solve(step.dpd_next_du, pd_next - step.pd_next)
                 found = found + change
                 if not np.abs(change).max() > SMALL:
@@ -120,7 +146,17 @@ class DisturbanceObserver:
         return self._beyond_friction(found, pd, pd_next) if np.isfinite(found).all() else None
 
     def _beyond_friction(self, torque: FloatArray, pd: FloatArray, pd_next: FloatArray) -> FloatArray:
-        """A torque less the largest possible Coulomb friction: a joint that sticks, or reverses within the step, has any
-        friction up to its Coulomb torque, so a smaller torque is no evidence of a disturbance."""
+        """The torque nearest to the load that Coulomb friction can turn into the one found: a joint that sticks, or reverses
+        within the step, has any friction up to its Coulomb torque, so a smaller difference is no evidence."""
         slack = self._coulomb * (1.0 - np.tanh(pd / self._transition) * np.tanh(pd_next / self._transition))
-        return np.sign(torque) * np.maximum(np.abs(torque) - slack, 0.0)
+        return within(self.load, torque - slack, torque + slack)
+
+
+def overload(joints: Sequence[str], hold: FloatArray, load: FloatArray, bounds: FloatArray) -> tuple[str, ...]:
+    """Joints that cannot be held, in words: `hold` [N·m] bears the weight, `load` acts, `bounds` (2, n) are the torque's."""
+    needed = hold - load
+    return tuple(
+        f"{joints[k]} cannot be held: weight and the estimated load of {load[k]:.3g} N·m take {needed[k]:.3g} N·m, and "
+        f"it may give {bounds[0][k]:.3g} to {bounds[1][k]:.3g}; take load off or choose another pose"
+        for k in np.flatnonzero((needed < bounds[0]) | (needed > bounds[1])).tolist()
+    )

@@ -44,12 +44,20 @@ class History:
         else:
             self.begin(self._times[-1] + after, torque)
 
-    def mean(self, start: float, end: float) -> FloatArray | None:
-        """The mean torque [N·m] (n,) from `start` to `end` [s], later than it; None where it is not known."""
+    def impulse(self, start: float, end: float) -> list[float] | None:
+        """The integral of the torque [N·m·s] (n,) from `start` to `end` [s], later than it; None where it is not known."""
         times = self._times
         if not times or not times[0] <= start < end:
             return None
         first, last = bisect_right(times, start) - 1, bisect_left(times, end)
-        edges = np.array([start, *times[first + 1 : last], end])
-        spans = (edges[1:] - edges[:-1])[:, None]
-        return np.asarray((spans * self._torques[first:last]).sum(axis=0) / (end - start), dtype=np.float64)
+        edges = [start, *times[first + 1 : last], end]
+        total = [0.0] * len(self._torques[first])
+        for k, torque in enumerate(self._torques[first:last]):
+            span = edges[k + 1] - edges[k]
+            total = [past + span * value for past, value in zip(total, torque, strict=True)]
+        return total
+
+    def mean(self, start: float, end: float) -> FloatArray | None:
+        """The mean torque [N·m] (n,) from `start` to `end` [s], later than it; None where it is not known."""
+        total = self.impulse(start, end)
+        return None if total is None else np.asarray(total, dtype=np.float64) / (end - start)

@@ -220,9 +220,8 @@ class Mpc(Sent):
                 if self._u_last is None:
                     self._u_last = mixed(measured, measured, *self.problem.bounds[:2])
                 ahead = self._predict(state[0], state[1])
-                if self._bias.any() or self._yielding.offset.any():
-                    PD = 0.0 if PD is None else PD
-                    P, PD = self._yielding.shift(state[0], state[1], self._u_last, self._bias, P, PD, self._nodes)
+                if self.observer is not None:
+                    P, PD = self._yielding.follow(self.observer, *state, self._u_last, P, PD, self._nodes)
                 task = self.task(*ahead, P, PD, measured if U is None else U, tip, self._u_last)
                 guess, shifted = self._warm(time)
                 biased = self._solve(task, guess, shifted, self._seconds - (clock.perf_counter() - begin))

@@ -18,6 +18,7 @@ from diffpbd.runtime.base.quaternions import difference, moved
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.model import closed as closed_loops
 from diffpbd.runtime.model.statics import holding_torque
+from diffpbd.runtime.mpc.disturbance import overload
 from diffpbd.runtime.mpc.passive import OnLoops
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
@@ -41,7 +42,8 @@ class ClosedLoop:
 
     `seconds` (ticks,) of each tick, `solver` (ticks,) of the embedded solver's code in it, `iterations` (ticks,) of its
     programs, of the active-set method or, if that failed, of the interior point; `disturbance` (ticks, n) [N·m] the
-    estimate of each tick; `rms` [rad] (n,) of q about its reference; `violation` [rad or rad/s] of the limits.
+    estimate of each tick; `rms` [rad] (n,) of q about its reference; `violation` [rad or rad/s] of the limits;
+    `overload`: joints that cannot be held where they are, in words.
     """
 
     h: float
@@ -60,6 +62,7 @@ class ClosedLoop:
     rms: FloatArray
     violation: float
     positions: tuple[str, ...]
+    overload: tuple[str, ...]
 
     def __repr__(self) -> str:
         ticks = ", ".join(f"{count} {source.value}" for source, count in self.sources.items())
@@ -138,7 +141,8 @@ def run_closed_loop(
         try:
             q[k + 1], dq[k + 1] = step(q[k], dq[k], tau[k] + unknown, h, alpha)
         except SolverError as error:
-            raise SolverError(f"Tick {k + 1}, at {k * h:g} s: {error}") from None
+            said = " ".join(f"{text}." for text in _overload(mpc, q[:k], disturbance[:k]))
+            raise SolverError(f"Tick {k + 1}, at {k * h:g} s: {error} {said}".rstrip()) from None
         if stop is not None and stop((k + 1) * h, q[k + 1], dq[k + 1]):
             count = k + 1
             break
@@ -150,4 +154,15 @@ def run_closed_loop(
     return ClosedLoop(
         h, robot.joints, time, q, dq, tau, wanted, seconds[:count], solver[:count], iterations[:count],
         disturbance[:count], Counter(mpc.counts), Counter(mpc.statuses), rms, problem.violation(q, dq), robot.positions,
+        _overload(mpc, q[:count], disturbance[:count]),
     )  # fmt: skip
+
+
+def _overload(mpc: Mpc, q: FloatArray, disturbance: FloatArray) -> tuple[str, ...]:
+    """Joints that cannot be held where a load was last known (it is forgotten without plans), in words."""
+    known = np.flatnonzero(disturbance.any(axis=1))
+    if not known.size:
+        return ()
+    problem, last = mpc.problem, known[-1]
+    hold = holding_torque(problem.robot, q[last], problem.alpha)
+    return overload(problem.robot.joints, hold, disturbance[last], problem.bounds[:2])

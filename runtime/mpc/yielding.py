@@ -12,6 +12,7 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray, within
 from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.mpc.disturbance import DisturbanceObserver
 
 __all__ = ["Yielding"]
 
@@ -19,6 +20,11 @@ SPEED_SHARE = 0.7
 """Share of the speed limit that a joint may reach when the push ends."""
 RETURN_TIME = 0.2
 """s; time constant with which the offset decays after the push."""
+STILL, BESIDE = 2e-3, 5e-4
+"""rad/s and rad, or m/s and m; a joint slower than this is at rest, and further than this from its reference beside it: half of
+what a constant load may leave."""
+SLOWEST = 1.0
+"""1/s; a joint that makes less than this share of its way to a resting reference in a second sticks; a free one makes seven."""
 
 
 class Yielding:
@@ -35,6 +41,22 @@ class Yielding:
         """No offset."""
         self.offset: FloatArray = np.zeros_like(self._speed)
         """Present offset of positions [rad]."""
+        self._before: FloatArray = np.zeros_like(self._speed)
+
+    def follow(
+        self, observer: DisturbanceObserver, p: FloatArray, pd: FloatArray, u: FloatArray, P: Any, PD: Any,
+        nodes: FloatArray,
+    ) -> tuple[Any, Any]:  # fmt: skip
+        """`shift` by the part of the disturbance that may end at once. A joint that sticks beside its reference is freed."""
+        rates = 0.0 if PD is None else PD
+        if observer.estimate.any() or self.offset.any():
+            load = observer.lasting
+            P, PD = self.shift(p, pd, u + load, observer.estimate - load, P, rates, nodes)
+        observer.free(
+            _sticking(p, 0.5 * (self._before + pd), P, rates)
+        )  # a joint that shakes in step with its samples sticks, too
+        self._before = pd
+        return P, PD
 
     def shift(
         self, p: FloatArray, pd: FloatArray, u: FloatArray, d: FloatArray, P: Any, PD: Any, nodes: FloatArray
@@ -58,3 +80,11 @@ class Yielding:
             free = self._step(*free, u, self._h, self._alpha)
         difference: FloatArray = pushed[1] - free[1]
         return difference
+
+
+def _sticking(p: FloatArray, pd: FloatArray, P: Any, PD: Any) -> FloatArray:
+    """The directions (n,) -1, 0 or 1 in which joints that stick beside a resting reference P, PD (N + 1, n) have to go."""
+    away = np.atleast_2d(P)[0] - p
+    sticks = (np.abs(pd) < STILL + SLOWEST * np.abs(away)) & (np.abs(away) > BESIDE)
+    resting = np.abs(np.atleast_2d(PD)[0]) < STILL
+    return np.asarray(np.sign(away) * (sticks & resting), dtype=np.float64)

@@ -23,7 +23,6 @@ import rospy
 from baxter_core_msgs.msg import AssemblyState, JointCommand, SEAJointState
 from lone_baxter import LoneBaxter
 from sensor_msgs.msg import JointState
-from stall import Pulse
 from std_msgs.msg import Bool, Empty, Float64, UInt16
 
 OTHERS = ["head_nod", "head_pan", "right_e0", "right_e1", "right_s0", "right_s1", "right_w0", "right_w1",
@@ -80,10 +79,8 @@ class RospyRobot:
 
     def run(self) -> None:
         due_joints = due_assembly = 0.0
-        pulse = Pulse()
         while not rospy.is_shutdown():
             time.sleep(0.0005)
-            pulse.beat()
             now = time.monotonic()
             with self.lock:
                 self.robot.advance(now)

@@ -29,7 +29,7 @@ HOST = ("--host", "127.200.0.1")
         ((*HOST, "--sim"), "--host and --sim are two robots"),
         ((*HOST, "--bring-in"), "led back by hand"),
         ((*HOST, "--controller", "track"), "--controller track needs --reference LOG"),
-        ((*HOST, "--controller", "impedance", "--reference", "x.csv", "--disturbance"), "--disturbance is for"),
+        ((*HOST, "--controller", "impedance", "--reference", "x.csv", "--disturbance"), "--reference is for"),
     ],
 )
 def test_options_that_do_not_fit(

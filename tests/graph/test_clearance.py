@@ -127,14 +127,16 @@ def test_a_joint_that_mimics_another(tmp_path: Path) -> None:
 
 
 def test_pairs_of_a_recipe_are_the_only_ones(tmp_path: Path) -> None:
-    assert len([r for r in functions(model(tmp_path, pairs=("hand/right",)))["rows"] if not r.obstacle]) == 1
-    for words in ("hand/left", "hand/nobody", "hand"):
+    for words in ("hand/right", "hand/left"):  # the second are neighbours
+        assert len([r for r in functions(model(tmp_path, pairs=(words,)))["rows"] if not r.obstacle]) == 1
+    for words in ("hand/hand", "hand/nobody", "hand"):
         with pytest.raises(InputError, match=f'pairs: "{words}".*shapes are "trunk", "left", "hand", "right"'):
             functions(model(tmp_path, pairs=(words,)))
 
 
 def test_a_robot_that_cannot_touch_itself_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "tree.urdf").write_text(URDF.format(mimic=""), encoding="utf-8")
+    far = URDF.format(mimic="").replace('xyz="0 0.2 0.2"', 'xyz="0 2 0.2"')
+    (tmp_path / "tree.urdf").write_text(far, encoding="utf-8")
     recipe = with_options(default_recipe(tmp_path / "tree.urdf"), clearance=True, tip=("left",))
     with pytest.raises(InputError, match="no two of its shapes may touch, and there are no --obstacles"):
         functions(build(read_doubted(recipe)[0], recipe))

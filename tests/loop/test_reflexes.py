@@ -9,6 +9,7 @@ import pytest
 from support.bench_arm import JOINTS, bench_limits, inertial
 
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.reflexes import Breach, Reflex, Reflexes, ReflexSettings
 from diffpbd.runtime.model.limits import Approach
 
@@ -17,8 +18,8 @@ MIDDLE = np.array([0.0, 1.0])
 
 
 def made(**options: object) -> Reflexes:
-    settings = ReflexSettings(**{k: v for k, v in options.items() if k not in ("inertial", "clearance")})
-    extra = {k: v for k, v in options.items() if k in ("inertial", "clearance")}
+    settings = ReflexSettings(**{k: v for k, v in options.items() if k not in ("motion", "clearance")})
+    extra = {k: v for k, v in options.items() if k in ("motion", "clearance")}
     return Reflexes(JOINTS, bench_limits(), settings, **extra)
 
 
@@ -45,7 +46,7 @@ def moving(rate: float, joint: int = 0, start: float = 0.5):
 
 
 def test_a_quiet_arm_breaches_nothing() -> None:
-    assert drive(made(inertial=inertial), 2.0)[0] is None
+    assert drive(made(motion=Motion(inertial)), 2.0)[0] is None
 
 
 @pytest.mark.parametrize("joint, limit", [(0, 1.5), (1, 2.0)])
@@ -194,7 +195,7 @@ def test_tracking(side: float) -> None:
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_contact_of_an_arm_that_does_not_yield(joint: int, allowed: float, side: float) -> None:
     for share, reflex in ((0.98, None), (1.02, Reflex.CONTACT)):
-        found = drive(made(inertial=inertial), 0.3, law=lambda t, s=share: side * s * allowed * np.eye(2)[joint])
+        found = drive(made(motion=Motion(inertial)), 0.3, law=lambda t, s=share: side * s * allowed * np.eye(2)[joint])
         assert found[0] is reflex
         if reflex:
             assert found[1] == 0.03 and JOINTS[joint] in found[2] and f"{-side * share * allowed:.1f}" in found[2]
@@ -205,10 +206,10 @@ def test_contact_counts_acceleration_and_what_was_sent() -> None:
     pull = np.array([4.0, 0.0])
     ddq = np.linalg.solve(np.array([inertial(MIDDLE, ZERO, e) for e in np.eye(2)]).T, pull)
     arm = {"q": lambda t: MIDDLE + 0.5 * ddq * t**2, "dq": lambda t: ddq * t}
-    explained = made(inertial=inertial, contact=0.02)
+    explained = made(motion=Motion(inertial), contact=0.02)
     assert drive(explained, 0.08, law=lambda t: pull, **arm)[0] is None
     np.testing.assert_allclose(explained.external, 0.0, atol=0.3)
-    assert drive(made(inertial=inertial, contact=0.07), 0.08, **arm)[0] is Reflex.CONTACT
+    assert drive(made(motion=Motion(inertial), contact=0.07), 0.08, **arm)[0] is Reflex.CONTACT
     explained.start()
     assert (explained.external == 0.0).all()
 
@@ -231,53 +232,20 @@ def test_at_exactly_a_threshold_is_no_breach(exact: dict) -> None:
 
 def test_contact_at_exactly_its_threshold_is_none() -> None:
     law = lambda t: np.array([15.0, 0.0])  # noqa: E731 one line, used once
-    reflexes = made(inertial=inertial)
+    reflexes = made(motion=Motion(inertial))
     assert drive(reflexes, 0.25, law=law, dt=1.0 / 128.0)[0] is None
     assert reflexes.external[0] == -15.0
-
-
-@pytest.mark.parametrize("dt", [0.01, 0.005])
-def test_the_model_is_asked_for_the_mean_motion_of_the_last_states(dt: float) -> None:
-    """Of 0.03 s, or of four states where that is all there is."""
-    asked: list[tuple[np.ndarray, ...]] = []
-
-    def record(*motion: np.ndarray) -> np.ndarray:
-        asked.append(motion)
-        return ZERO
-
-    speeds = {
-        "q": lambda t: MIDDLE + np.array([0.0, 0.2 * t + 1.5 * t**2]),
-        "dq": lambda t: np.array([0.0, 0.2 + 3.0 * t]),
-    }
-    assert drive(made(inertial=record), 3 * dt, **speeds, dt=dt)[0] is None
-    ((q, dq, ddq),) = asked
-    np.testing.assert_allclose(q, speeds["q"](3 * dt))
-    np.testing.assert_allclose(dq, [0.0, 0.2 + 4.5 * dt])
-    np.testing.assert_allclose(ddq, [0.0, 3.0])
 
 
 def test_the_joint_that_is_named_is_the_worst_for_its_own_limit() -> None:
     fast = {"q": lambda t: MIDDLE + np.array([1.7, 2.25]) * t, "dq": lambda t: np.array([1.7, 2.25])}
     assert "arm_s moves at 1.70" in drive(made(), 0.05, **fast)[2]
-    assert "arm_e is moved by -5.0" in drive(made(inertial=inertial), 0.1, law=lambda t: np.array([16.0, 5.0]))[2]
+    assert "arm_e is moved by -5.0" in drive(made(motion=Motion(inertial)), 0.1, law=lambda t: np.array([16.0, 5.0]))[2]
 
 
 def test_three_equal_states_are_not_frozen_yet() -> None:
     same = {"dq": lambda t: np.array([0.05, 0.0]), "effort": lambda t: ZERO}
     assert drive(made(), 0.3, dt=0.03, **same)[:2] == (Reflex.FROZEN, 0.09)
-
-
-def test_unexplained_torque_is_looked_at_every_hundredth_of_a_second() -> None:
-    asked: list[float] = []
-
-    def record(q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
-        asked.append(q[0])
-        return ZERO
-
-    reflexes = made(inertial=record)
-    for stamp in (-0.03, -0.02, -0.01, 0.0, 0.005, 0.01, 0.019, 0.02):
-        reflexes.watch(stamp, np.array([0.1 * stamp, 1.0]), np.array([0.1, 0.0]), None, ZERO)
-    np.testing.assert_allclose(asked, [0.0, 0.001, 0.002])  # from the fourth state on
 
 
 def test_power() -> None:
@@ -348,14 +316,14 @@ def accelerating(joint: int, rate: float, ddq: float):
     }
 
 
-UNIT = {"inertial": lambda q, dq, ddq: np.array([0.5, 0.1]) * ddq}
+UNIT = {"motion": Motion(lambda q, dq, ddq: np.array([0.5, 0.1]) * ddq)}
 
 
 @pytest.mark.parametrize("joint, limit, ddq", [(0, 1.5, 12.0), (1, 2.0, 20.0)])
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_a_joint_that_is_driven_is_stopped_before_it_is_fast(joint: int, limit: float, ddq: float, side: float) -> None:
     edge = 1.2 * limit - 0.05 * ddq  # what it gains until a brake acts
-    for rate, reflex in ((edge - 1e-3, None), (edge + 1e-3, Reflex.SPEED)):
+    for rate, reflex in ((edge - 1e-3, None), (edge + 1e-3, Reflex.CONTACT)):
         moves = accelerating(joint, side * rate, side * ddq)
         found = drive(made(**UNIT), 0.03, **moves)
         assert found[0] is reflex
@@ -368,7 +336,7 @@ def test_a_joint_that_is_driven_is_stopped_before_it_is_fast(joint: int, limit: 
 
 
 def test_a_joint_that_is_driven_at_exactly_a_threshold_is_no_breach() -> None:
-    still = {"inertial": lambda q, dq, ddq: ZERO}  # so that what is sent is all that the model does not explain
+    still = {"motion": Motion(lambda q, dq, ddq: ZERO)}  # so that what is sent is all that the model does not explain
     fast = 1.2 * 1.5
     for settings, rate, torque, reflex in (
         ({"speed": 1.3}, fast, 10.0, None), ({"speed": 1.3}, np.nextafter(fast, 2.0), 10.0, Reflex.SPEED),
@@ -381,7 +349,7 @@ def test_a_joint_that_is_driven_at_exactly_a_threshold_is_no_breach() -> None:
 
 def test_what_drives_a_joint_is_a_tenth_of_its_effort() -> None:
     moves = accelerating(0, 1.45, 12.0)
-    for torque, reflex in ((4.99, None), (5.01, Reflex.SPEED), (-5.01, None)):
+    for torque, reflex in ((4.99, None), (5.01, Reflex.CONTACT), (-5.01, None)):
         law = lambda t, u=torque: np.array([6.0 - u, 0.0])  # noqa: E731
         assert drive(made(**UNIT), 0.03, law=law, **moves)[0] is reflex
 

@@ -16,7 +16,7 @@ import pinocchio
 from support.reality import KINDS, Differences, RealArm
 from support.reality.arm import STEP
 
-NAMES = sorted(KINDS)
+BY_NAME = pytest.mark.parametrize("name", sorted(KINDS), ids=lambda name: f"an_{name}")
 FREE = Differences(friction=0.0)
 ONE = (
     '<robot name="one"><link name="base"/><joint name="turn" type="revolute"><parent link="base"/><child link="bar"/>'
@@ -43,7 +43,7 @@ def coast(arm: RealArm, torque: np.ndarray, seconds: float) -> np.ndarray:
     return np.array(path)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@BY_NAME
 @pytest.mark.parametrize("rotor", [0.0, 0.2])
 def test_the_model_itself_moves_as_by_pinocchio(name: str, rotor: float) -> None:
     """Half a second with torques that speed it up, beside an exact integration; and not as with one link heavier."""
@@ -69,7 +69,7 @@ def test_the_model_itself_moves_as_by_pinocchio(name: str, rotor: float) -> None
     assert np.abs(found - heavier).max() > 10.0 * off
 
 
-@pytest.mark.parametrize("name", NAMES)
+@BY_NAME
 def test_energy_stays_without_friction_and_goes_with_it(name: str) -> None:
     def fall(differences: Differences) -> np.ndarray:
         arm = RealArm(name, differences)
@@ -162,7 +162,7 @@ def test_a_push_and_a_wall_act_at_the_hand() -> None:
     assert arm.wall_force == 0.0, "it does not pull"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@BY_NAME
 def test_it_is_quick(name: str) -> None:
     """CPU time; 50 and 90 times as quick as the arm were measured."""
     for differences in (Differences(), Differences.drawn(3, stiffness=5e3)):

@@ -1,7 +1,8 @@
 """Seven-joint arms in motion, each stopped by a request: what the stop did, by a plant that shares no line with ours.
 
-The plant is pinocchio's dynamics with friction of its own (`LoneBaxter`), of which the model may know or not. Arms at random
-have pinocchio as their model as well, on a description whose masses are not the plant's.
+The plant is pinocchio's dynamics with friction of its own (`LoneBaxter`), of which the model may know or not, or an arm of the
+reality bench, which differs from the model in everything. Arms at random have pinocchio as their model as well, on a
+description whose masses are not the plant's.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from diffpbd.runtime.loop.supervisor import Settings, Supervisor
 from diffpbd.runtime.model.limits import Limits
 from support.bench_arm import STEP, Bench
 from support.bench_baxter import BenchBaxter
-from support.lone_baxter import COULOMB, SPRING, SPRING_REST, SPRUNG, VISCOUS
+from support.reality import KINDS, BenchReal, Differences, Kind
 
 LAWS = ("gravity", "impedance", "cartesian", "track", "mpc")
-STIFFNESS = np.array([120.0, 120.0, 80.0, 80.0, 5.0, 5.0, 5.0])
-DAMPING = np.array([12.0, 12.0, 6.0, 6.0, 0.2, 0.2, 0.2])
+BAXTER = KINDS["baxter"]
+STIFFNESS, DAMPING = np.array(BAXTER.stiffness), np.array(BAXTER.damping)
 SLOWER = 0.4
 """Share of these gains that 100 Hz are quick enough for."""
 MARGIN = 0.2
@@ -44,6 +45,8 @@ WHIPPED = 0.02
 """rad more where a joint was above 1.2 × its speed limit as the stop began: another is carried along."""
 MOST_HELD = 0.8
 """Of the effort; where weight and spring take more no stop is judged: a hand leads an arm to where it cannot hold itself."""
+TRANSITION = 2e-3
+"""rad/s below which the model's dry friction is viscous."""
 MOVING = 0.8
 """s after which the stop is asked for."""
 
@@ -92,22 +95,35 @@ def random_urdf(seed: int, heavier: float = 0.0) -> str:
     return "\n".join([*lines, "</robot>"])
 
 
-def by_pinocchio(urdf: str | Path, *, known: bool) -> tuple[Limits, Laws]:
-    """Limits and supervisors of laws that need no generated functions; `known`: the model has the plant's friction."""
+def owner_of(law: dict[str, Any]) -> GravityOwner:
+    """Whose gravity is; in position mode the robot's own servo bears it."""
+    return GravityOwner.ROBOT if law["name"] == "hold" else GravityOwner.MODEL
+
+
+def by_pinocchio(urdf: str | Path, *, known: bool, kind: Kind = BAXTER, rotor: float = 0.0) -> tuple[Limits, Laws]:
+    """Limits and supervisors of laws that need no generated functions; `known`: the model has the plant's friction.
+
+    `rotor` [kg·m²] is what the model knows of each joint's.
+    """
     model = pinocchio.buildModelFromUrdf(str(urdf))
+    model.armature[:] = rotor
     data, zero = model.createData(), np.zeros(model.nv)
     names = tuple(model.names)[1:]
-    sprung = np.array([SPRING if name.endswith(SPRUNG) else 0.0 for name in names])
+    sprung = np.array([kind.spring if kind.sprung and name.endswith(kind.sprung) else 0.0 for name in names])
+    coulomb, viscous = np.array(kind.coulomb), np.array(kind.viscous)
 
     def rigid(q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
         return np.array(pinocchio.rnea(model, data, q, dq, ddq)) - np.array(pinocchio.rnea(model, data, q, zero, zero))
 
     def inertial(q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
-        return rigid(q, dq, ddq) + COULOMB * np.tanh(dq / 2e-3) + VISCOUS * dq
+        return rigid(q, dq, ddq) + coulomb * np.tanh(dq / TRANSITION) + viscous * dq
 
     def mass(q: np.ndarray) -> np.ndarray:
         upper = np.triu(pinocchio.crba(model, data, q))
         return upper + np.triu(upper, 1).T
+
+    def weight(q: np.ndarray) -> np.ndarray:
+        return np.array(pinocchio.rnea(model, data, q, zero, zero)) + sprung * (q - kind.rest)
 
     motion = Motion(inertial, rigid, mass) if known else Motion(rigid, None, mass)
     effort = np.array(model.effortLimit)
@@ -122,28 +138,35 @@ def by_pinocchio(urdf: str | Path, *, known: bool) -> tuple[Limits, Laws]:
             controller = TrackController({k: v for k, v in law.items() if k != "name"}, motion.inertial, names)
         else:
             controller = make_controller(law, limited, zero, effort)
+        owner = owner_of(law)
         return Supervisor(
-            controller, limits, settings, owner=GravityOwner.MODEL, joints=names, motion=motion,
-            gravity=lambda q: np.array(pinocchio.rnea(model, data, q, zero, zero)) + sprung * (q - SPRING_REST),
+            controller, limits, settings, owner=owner, joints=names, motion=motion,
+            gravity=None if owner is GravityOwner.ROBOT else weight,
         )  # fmt: skip
 
     return limits, made
 
 
-def generated_laws(robot: Robot, *, known: bool) -> tuple[Limits, Laws]:
-    """The same of a generated robot, for all laws."""
+def told(robot: Robot, kind: Kind, *, known: bool, rotor: float = 0.0) -> np.ndarray:
+    """alpha of a model that knows the spring, the friction if it is `known`, and each joint's rotor [kg·m²]."""
     values = {}
-    for joint, coulomb, viscous in zip(robot.joints, COULOMB, VISCOUS, strict=True):
+    for joint, coulomb, viscous in zip(robot.joints, kind.coulomb, kind.viscous, strict=True):
+        values[f"rotor_inertia.{joint}"] = rotor
         if known:
             values |= {f"friction.coulomb.{joint}": coulomb, f"friction.viscous.{joint}": viscous}
-            values |= {f"friction.transition_velocity.{joint}": 2e-3}
-        if joint.endswith(SPRUNG):
-            values |= {f"spring.stiffness.{joint}": SPRING, f"spring.rest.{joint}": SPRING_REST}
-    alpha = robot.alpha.vector(values)
+            values |= {f"friction.transition_velocity.{joint}": TRANSITION}
+        if kind.sprung and joint.endswith(kind.sprung):
+            values |= {f"spring.stiffness.{joint}": kind.spring, f"spring.rest.{joint}": kind.rest}
+    return robot.alpha.vector(values)
+
+
+def generated_laws(robot: Robot, *, known: bool, kind: Kind = BAXTER, rotor: float = 0.0) -> tuple[Limits, Laws]:
+    """The same of a generated robot, for all laws."""
+    alpha = told(robot, kind, known=known, rotor=rotor)
 
     def made(law: dict[str, Any], limits: Limits, settings: Settings) -> Supervisor:
         return Configuration(
-            robot.name, robot.manifest.abi_hash, robot.joints, law, GravityOwner.MODEL, alpha, limits, settings
+            robot.name, robot.manifest.abi_hash, robot.joints, law, owner_of(law), alpha, limits, settings
         ).supervisor(robot)
 
     return limits_of(robot), made
@@ -157,16 +180,17 @@ def chosen(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def law_of(
-    name: str, q: np.ndarray, rng: np.random.Generator, limits: Limits, speed: float, share: float
+    name: str, q: np.ndarray, rng: np.random.Generator, limits: Limits, speed: float, share: float, kind: Kind = BAXTER
 ) -> dict[str, Any]:
     """Settings of a law that moves the arm from q [rad], with a `share` of the gains; goals at random of most joints."""
+    most, least = np.array(kind.stiffness), np.array(kind.damping)
     lower, upper = limits.lower + MARGIN, limits.upper - MARGIN
     way = np.where(chosen(rng, len(q)), rng.choice([-1.0, 1.0], len(q)) * rng.uniform(0.5, 1.5, len(q)), 0.0)
     goal = np.clip(q + way, lower, upper)
-    stiffness, damping = (share * STIFFNESS).tolist(), (share * DAMPING).tolist()
+    stiffness, damping = (share * most).tolist(), (share * least).tolist()
     gains = {"stiffness": stiffness, "damping": damping, "goal_speed": speed}
     if name == "gravity":
-        return {"name": name, "damping": (0.2 * DAMPING).tolist()}
+        return {"name": name, "damping": (0.2 * least).tolist()}
     if name == "impedance":
         return {"name": name, **gains, "goal": goal.tolist(), "net_torque": None}
     if name == "cartesian":
@@ -188,17 +212,27 @@ def law_of(
     }  # fmt: skip
 
 
-def stopped(urdf: Path, limits: Limits, laws: Laws, law: str, rate: float, seed: int, *, speed: float = 1.0) -> Stopped:
+def stopped(
+    urdf: Path, limits: Limits, laws: Laws, law: str, rate: float, seed: int, *, speed: float = 1.0,
+    real: tuple[str, Differences] | None = None,
+) -> Stopped:  # fmt: skip
     """One run with ticks and states at `rate` [Hz] from a pose at random, asked to stop in motion at about `speed` [rad/s].
 
-    Arms at random are lighter than Baxter's: their laws have a share of the gains that this rate is quick enough for.
+    Arms at random are lighter than Baxter's: their laws have a share of the gains that this rate is quick enough for. `real` is
+    an arm of the reality bench that stands for the model's own.
     """
     rng = np.random.default_rng(seed)
     q = rng.uniform(limits.lower + MARGIN, limits.upper - MARGIN)
     share = SLOWER if rate < 200.0 or "r_j0" in urdf.read_text(encoding="utf-8") else 1.0
     settings = Settings(1.0 / rate, ramp=0.2, reflexes=ReflexSettings(tracking=3.0, contact=0.6))
-    under = laws(law_of(law, q, rng, limits, speed, share), limits, settings)
-    arm, stop = BenchBaxter(str(urdf), limits, q, Bench(), rate=rate), StopRequest()
+    kind = BAXTER if real is None else KINDS[real[0]]
+    under = laws(law_of(law, q, rng, limits, speed, share, kind), limits, settings)
+    arm: BenchBaxter = (
+        BenchBaxter(str(urdf), limits, q, Bench(), rate=rate)
+        if real is None
+        else BenchReal(real[0], limits, q, real[1], rate=rate)
+    )
+    stop = StopRequest()
     braking: list[np.ndarray] = []
     laws_sent: list[np.ndarray] = [np.zeros(len(q))]
     brake, tick = under.brake, under.tick
@@ -215,7 +249,7 @@ def stopped(urdf: Path, limits: Limits, laws: Laws, law: str, rate: float, seed:
         return decision
 
     under.brake, under.tick = watched, ticked
-    one = Run(arm, under, RunOptions(duration=3.0), stop=stop)
+    one = Run(arm, under, RunOptions(duration=3.0, allow_mismatch=real is not None), stop=stop)
     arm.in_run = lambda: one.phase.value == "run"
     seen: list[tuple[np.ndarray, np.ndarray, float]] = []
     owed: list[np.ndarray] = []
@@ -235,10 +269,12 @@ def stopped(urdf: Path, limits: Limits, laws: Laws, law: str, rate: float, seed:
     arm.after(MOVING if law != "track" else 1.3, ask)
     arm.after(0.0, watch)
     if law == "gravity":  # a hand that leads it
-        wanted = rng.choice([-1.0, 1.0], 7) * chosen(rng, 7) * speed / 0.3
+        wanted = rng.choice([-1.0, 1.0], len(q)) * chosen(rng, len(q)) * speed / 0.3
         arm.after(
             MOVING - 0.3,
-            lambda: arm.robot.push.__setitem__(slice(None), arm.robot.inertia() @ wanted + COULOMB * np.sign(wanted)),
+            lambda: arm.robot.push.__setitem__(
+                slice(None), arm.robot.inertia() @ wanted + arm.robot.coulomb * np.sign(wanted)
+            ),
         )
     with patch("diffpbd.runtime.loop.run.punctual", contextlib.nullcontext):
         report = one.execute()
@@ -253,3 +289,17 @@ def stopped(urdf: Path, limits: Limits, laws: Laws, law: str, rate: float, seed:
         report, v, np.maximum(speeds.max(axis=0) - v - owed[0], 0.0), np.abs(angles - angles[0]).max(axis=0) - allowed,
         np.max(braking, axis=0, initial=0.0), np.abs(angles[-1] - angles[0]), float(shares.max()),
     )  # fmt: skip
+
+
+def real_stop(name: str, law: str, rate: float, seed: int, *, robot: Robot | None = None, **fixed: Any) -> Stopped:
+    """A stop of an arm of the reality bench, which differs in everything (`fixed` but for these).
+
+    By turns its model knows no friction, the friction before the factors, and a rotor inertia that is half of the largest. Laws
+    are pinocchio's, or the generated robot's.
+    """
+    kind, told = KINDS[name], {"known": bool(seed % 2), "rotor": 0.15 if seed // 2 % 2 else 0.0}
+    if robot is None:
+        limits, laws = by_pinocchio(kind.urdf(), kind=kind, **told)
+    else:
+        limits, laws = generated_laws(robot, kind=kind, **told)
+    return stopped(kind.urdf(), limits, laws, law, rate, seed, real=(name, Differences.drawn(seed, **fixed)))

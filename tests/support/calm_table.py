@@ -1,6 +1,8 @@
 """The worst of many stops, law by law and rate by rate: what tests/loop/test_calm_stop.py judges, as a table.
 
 cd tests; python -m support.calm_table --poses 20 --rates 100 250 [--laws gravity track] [--arm right] [--first 0]
+`--real baxter`, `fr3` or `ur5e` stops arms of the reality bench, which differ from their model in everything; laws that need
+no generated functions are then pinocchio's, unless `--generated`.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ import numpy as np
 
 from diffpbd.runtime import load
 from diffpbd.runtime.loop.stopping import Reason
-from support.calm_stops import LAWS, MOST_HELD, Stopped, generated_laws, stopped
+from support.calm_stops import LAWS, MOST_HELD, Stopped, generated_laws, real_stop, stopped
+from support.reality import KINDS
 from support.robots import generated, loaded
 
 ROBOTS = Path(__file__).parents[2] / "diffpbd" / "codegen" / "robots"
@@ -46,15 +49,25 @@ def main() -> None:
     parser.add_argument("--rates", type=float, nargs="+", default=[100.0, 250.0])
     parser.add_argument("--laws", nargs="+", default=list(LAWS))
     parser.add_argument("--arm", choices=list(ARMS), default="left")
+    parser.add_argument("--real", choices=list(KINDS))
+    parser.add_argument("--generated", action="store_true")
     words = parser.parse_args()
-    urdf, opened = ARMS[words.arm]
-    robot = opened()
+    if words.real is None:
+        urdf, opened = ARMS[words.arm]
+        robot = opened()
+    elif words.generated or {"cartesian", "mpc"}.intersection(words.laws):
+        robot = load(generated(str(KINDS[words.real].robot()), functions=NEEDED, variants=()))
+    else:
+        robot = None
     for law in words.laws:
         for rate in words.rates:
             begin, stops = time.process_time(), []
             for seed in range(words.first, words.first + words.poses):
-                stops.append(stopped(urdf, *generated_laws(robot, known=bool(seed % 2)), law, rate, seed))
-            print(row(f"{words.arm} {law} {rate:g} Hz", stops, time.process_time() - begin), flush=True)
+                if words.real is None:
+                    stops.append(stopped(urdf, *generated_laws(robot, known=bool(seed % 2)), law, rate, seed))
+                else:
+                    stops.append(real_stop(words.real, law, rate, seed, robot=robot))
+            print(row(f"{words.real or words.arm} {law} {rate:g} Hz", stops, time.process_time() - begin), flush=True)
 
 
 if __name__ == "__main__":

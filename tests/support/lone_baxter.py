@@ -30,6 +30,8 @@ ANNOUNCED = 0.05  # s in which a stop has reached whoever listens
 class LoneBaxter:
     """Motors, modes, command timeout, own gravity compensation, e-stop; and an account of what it was told."""
 
+    coulomb = COULOMB
+
     def __init__(self, urdf: str | Path, now: float = 0.0) -> None:
         self._model = pinocchio.buildModelFromUrdf(str(urdf))
         self._data = self._model.createData()

@@ -78,7 +78,6 @@ STATE_PERIOD = 0.004
 
 def main() -> None:
     from support.lone_baxter import EFFORT, LoneBaxter
-    from support.stall import Pulse
 
     urdf, gravity, pose, *more = sys.argv[1:]
     period = float(more[0]) if more else STATE_PERIOD
@@ -94,10 +93,9 @@ def main() -> None:
     account = {"wrong_length": 0, "label": "", "rate": 0.0}
     before: tuple[float, list[float]] | None = None
     print("ready", flush=True)
-    due, pulse = time.monotonic(), Pulse()
+    due = time.monotonic()
     while not select.select([sys.stdin], [], [], 0)[0]:
         now = time.monotonic()
-        pulse.beat()
         for message in reader.take(10):
             if not message.sample_info.valid_data:
                 continue

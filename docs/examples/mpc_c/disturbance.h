@@ -1,8 +1,9 @@
 /* A disturbance observer in C: what torque [N.m] acts on the joints beside the one that was sent?
  *
  * The same as diffpbd.runtime.mpc.disturbance: the generated step is inverted for the rates measured at its end, by
- * Newton's method (one or two iterations), friction taken at those rates; what Coulomb friction of a joint that sticks or
- * turns round can explain is left out; the rest is bounded and low-passed. Nothing is allocated and nothing is static.
+ * Newton's method (one or two iterations), friction taken at those rates; where a joint sticks or turns round, Coulomb
+ * friction can be what it will, so the torque nearest to the load is taken; that is bounded to load ± limit, and the mean of
+ * two steps is low-passed. What lasts is the load. Nothing is allocated and nothing is static.
  *
  * Expects N (joints), ROBOT(name) (the prefix of the generated functions), and ALPHA (size of alpha) to be defined. */
 #ifndef DISTURBANCE_H
@@ -16,15 +17,22 @@ enum { COULOMB = 13, VISCOUS = COULOMB + N, WIDTH = VISCOUS + N }; /* where fric
 typedef struct {
   double p[N], pd[N];  /* the sample before [rad], [rad/s] */
   double estimate[N];  /* [N.m] */
-  double limit[N];     /* of it [N.m] */
-  double gain, fade;   /* shares of a step: 1 - exp(-h / time constant), exp(-h / 0.1 s) */
+  double load[N];      /* its mean over a second [N.m] */
+  double last[N];      /* what the step before showed [N.m] */
+  double limit[N];     /* of what may change at once [N.m] */
+  double gain, settle, fade; /* shares of a step: 1 - exp(-h / time constant), 1 - exp(-h / 1 s), exp(-h / 0.1 s) */
   int known;           /* whether there is a sample before */
 } Observer;
+
+static double observer_within(double value, double low, double high) {
+  return value < low ? low : value > high ? high : value;
+}
 
 static void observer_start(Observer *o, double h, double time_constant, const double *limit) {
   memset(o, 0, sizeof *o);
   memcpy(o->limit, limit, sizeof o->limit);
   o->gain = 1.0 - exp(-h / time_constant);
+  o->settle = 1.0 - exp(-h);
   o->fade = exp(-h / 0.1);
 }
 
@@ -85,8 +93,7 @@ static int observer_residual(const Observer *o, const double *pd, const double *
   }
   for (i = 0; i < N; i++) {
     const double width = alpha[WIDTH + i], slack = alpha[COULOMB + i] * (1.0 - tanh(o->pd[i] / width) * tanh(pd[i] / width));
-    const double rest = fabs(torque[i]) - slack;
-    torque[i] = rest > 0.0 ? (torque[i] > 0.0 ? rest : -rest) : 0.0;
+    torque[i] = observer_within(o->load[i], torque[i] - slack, torque[i] + slack);
   }
   return 1;
 }
@@ -105,11 +112,13 @@ static void observe(Observer *o, const double *p, const double *pd, const double
   found = finite && !stale && o->known && u != 0 && observer_residual(o, pd, u, h, alpha, torque, work);
   for (i = 0; i < N; i++) {
     if (found) {
-      const double low = torque[i] < -o->limit[i] ? -o->limit[i] : torque[i];
-      o->estimate[i] += o->gain * ((low > o->limit[i] ? o->limit[i] : low) - o->estimate[i]);
+      const double now = observer_within(torque[i], o->load[i] - o->limit[i], o->load[i] + o->limit[i]);
+      o->estimate[i] += o->gain * (0.5 * (o->last[i] + now) - o->estimate[i]);
+      o->last[i] = now;
     } else {
       o->estimate[i] *= o->fade;
     }
+    o->load[i] = observer_within(o->load[i] + o->settle * (o->estimate[i] - o->load[i]), -o->limit[i], o->limit[i]);
   }
   o->known = finite && !stale; /* after a stale one the next transition takes two steps */
   if (finite) {

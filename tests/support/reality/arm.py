@@ -73,7 +73,8 @@ class RealArm:
             gears.elastic = True
             gears.rotor[:] = np.maximum(gears.rotor, LEAST_ROTOR)
             gears.stiffness[:] = by_joint(d.stiffness, n)
-            gears.loss[:] = 2.0 * d.gear_damping * np.sqrt(gears.stiffness * gears.rotor)
+            mass, _ = self.links.at(np.array(self.kind.ready[:n]), np.zeros(n))
+            gears.loss[:] = 2.0 * d.gear_damping * np.sqrt(gears.stiffness * np.diag(mass))
         return gears
 
     # Time

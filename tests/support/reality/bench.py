@@ -20,7 +20,7 @@ class RealRobot(LoneBaxter):
     """Motors, modes, timeout and account as there; what moves is a `RealArm`. Its servo knows its own weight and load."""
 
     def __init__(self, real: RealArm, now: float) -> None:
-        self.real = real
+        self.real, self.coulomb = real, real.gears.coulomb
         super().__init__(real.kind.urdf(), now)
         assert self.joints == real.joints
 

@@ -30,7 +30,7 @@ class Differences:
     stiffness: Factor | None = None
     """N·m/rad of elastic gears; None: rigid ones."""
     gear_damping: float = 0.02
-    """Damping ratio of the gear's spring with the rotor on it alone."""
+    """Damping ratio of the gear's spring with the links on it, while the rotor stands."""
     sensor: str = "motor"
     """Where positions are measured: `motor` or `link`."""
     ripple: float = 0.0

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import fcntl
-import hashlib
-import subprocess
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
+from support.compiled import shared_library
+
 SOURCE = Path(__file__).with_name("joints.c")
-CACHE = Path(__file__).resolve().parents[3] / ".test-cache"
-FLAGS = ("-std=c99", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror")
 MOST = 16
 VECTORS = (
     "rotor", "coulomb", "breakaway", "stribeck", "viscous", "stiffness", "loss", "q", "dq", "theta", "dtheta", "torque",
@@ -26,20 +22,6 @@ class Struct(ctypes.Structure):
         ("n", ctypes.c_int), ("elastic", ctypes.c_int), *((name, ctypes.c_double * MOST) for name in VECTORS),
         ("mass", ctypes.c_double * MOST**2), *((name, ctypes.c_double * MOST) for name in ("lower", "upper", "rubbed")),
     ]  # fmt: skip
-
-
-@cache
-def library() -> ctypes.CDLL:
-    """Made again when the source has changed; several processes may ask at once."""
-    CACHE.mkdir(exist_ok=True)
-    path = CACHE / f"joints_{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]}.so"
-    with (CACHE / ".joints.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not path.exists():
-            made = path.with_suffix(".new")
-            subprocess.run(["cc", *FLAGS, str(SOURCE), "-o", str(made), "-lm"], check=True)
-            made.rename(path)
-    return ctypes.CDLL(str(path))
 
 
 class Joints:
@@ -68,7 +50,7 @@ class Joints:
         for name in (*VECTORS, "lower", "upper", "rubbed"):
             setattr(self, name, np.ctypeslib.as_array(getattr(self._struct, name))[:n])
         self.mass = np.ctypeslib.as_array(self._struct.mass)[: n * n].reshape(n, n)
-        self._advance = library().joints_advance
+        self._advance = ctypes.CDLL(str(shared_library(SOURCE))).joints_advance
         self._advance.argtypes = [ctypes.c_void_p, ctypes.c_double]
         self._address = ctypes.addressof(self._struct)
 

@@ -1,0 +1,76 @@
+"""Every law on three arms, first as the model has them, then as the reality bench draws them: what docs/safety.md promises.
+
+Gains are the same, whatever the arm is: a law that shakes an arm has to be ended by a reflex before it does harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from support.robots import loaded
+
+pytest.importorskip("pinocchio")
+pytest.importorskip("mujoco")
+
+from support.reality import KINDS, BenchReal, Differences
+from support.reality.runs import run_real
+
+Event = Callable[[BenchReal], None] | None
+EVENTS: dict[str, Event] = {
+    "nothing": None,
+    "a push": lambda arm: arm.real.push([0.0, 25.0, 0.0]),
+    "a load": lambda arm: arm.real.carry(2.0),
+    "a wall": lambda arm: arm.real.wall(7.5e4, arm.real.hand()),
+}
+"""What happens to the hand half a second after the first torque: N, kg, N/m."""
+MODEL = "on the model"
+WRONG = [f"on the bench {seed}" for seed in range(3)]
+NOT_YET = {
+    "an_baxter": ("impedance", "track"), "an_fr3": ("gravity", "impedance", "track"), "an_ur5e": ("impedance", "track"),
+    "cartesian": ("nothing", "a load"), "mpc": ("nothing", "a load"),
+}  # fmt: skip
+"""What stop, giving way and contact, which count on the model, do not keep yet."""
+ARMS = pytest.mark.parametrize("name", sorted(KINDS), ids=lambda name: f"an_{name}")
+PLANTS = pytest.mark.parametrize("plant", [MODEL, *WRONG])
+
+
+@pytest.fixture(autouse=True)
+def not_yet(request: pytest.FixtureRequest) -> None:
+    """Not strict: a law that shakes one arm leaves the next one alone."""
+    first, second, *_, plant = request.node.callspec.id.split("-")
+    if plant in WRONG[1:] and second in NOT_YET[first]:
+        request.applymarker(pytest.mark.xfail(strict=False, reason="stop, giving way and contact count on the model"))
+
+
+def differing(plant: str) -> tuple[int, Differences]:
+    """The seed of a plant, and how it differs."""
+    if plant == MODEL:
+        return 0, Differences()
+    seed = int(plant.split()[-1])
+    return seed, Differences.drawn(seed)
+
+
+@pytest.mark.thorough("bench 1", "wall")
+@PLANTS
+@pytest.mark.parametrize("event", list(EVENTS))
+@pytest.mark.parametrize("law", ["hold", "gravity", "impedance", "track"])
+@ARMS
+def test_promises_of_every_run(name: str, law: str, event: str, plant: str) -> None:
+    seed, differences = differing(plant)
+    ran = run_real(name, law, seed, differences=differences, event=EVENTS[event])
+    ran.check(pushed=event == "a push")
+    assert ran.report.sent > 0, ran.report
+
+
+@pytest.mark.thorough("bench 1")
+@PLANTS
+@pytest.mark.parametrize("event", ["nothing", "a load"])
+@pytest.mark.parametrize("law", ["cartesian", "mpc"])
+def test_promises_of_laws_that_need_the_generated_arm(law: str, event: str, plant: str) -> None:
+    seed, differences = differing(plant)
+    ran = run_real(
+        "baxter", law, seed, rate=100.0, robot=loaded("baxter_bare"), differences=differences, event=EVENTS[event]
+    )
+    ran.check()
+    assert ran.report.sent > 0, ran.report
