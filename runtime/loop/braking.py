@@ -66,8 +66,12 @@ class Brake:
         self._gain = np.ones_like(self._zero)
         self._stamp: float | None = None
 
-    def torque(self, stamp: float, q: FloatArray, dq: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+    def torque(
+        self, stamp: float, q: FloatArray, dq: FloatArray, pressed: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray | None]:
         """Torque [N·m] that brakes dq [rad/s] at q [rad], measured at `stamp` [s], and the mass matrix.
+
+        `pressed` [N·m]: see `Seen.pressed`; where it is more than what held the load before, it takes its place.
 
         One factor for all joints bounds decelerations (speed limit / BRAKING) and their torques (BRAKE_SHARE).
         """
@@ -78,7 +82,7 @@ class Brake:
         wanted = self._gain * dq / -BRAKE_TIME
         wanted = common_factor(wanted, self._most) * wanted
         braking = links.rigid(q, dq, wanted) + shown.inertia * wanted
-        law = common_factor(braking, BRAKE_SHARE * limits.effort) * braking + shown.held + self._weight(q)
+        law = common_factor(braking, BRAKE_SHARE * limits.effort) * braking + self._held(q, pressed)
         if links.mass is None:
             return law, None
         mass = links.mass(q) + np.diag(shown.inertia)
@@ -100,12 +104,14 @@ class Brake:
         kept = np.where(self._caught * dq > 0.0, np.exp(-elapsed / LEAK), 1.0)
         self._caught = kept * self._caught - CATCH * elapsed * self._gain * dq
 
-    def _weight(self, q: FloatArray) -> FloatArray:
-        """The torque [N·m] that holds the seen load."""
-        links, empty = self._links, self._empty
-        if links is None or empty is None or links is empty:
-            return self._zero
-        return links.dynamics(q, self._zero, self._zero) - empty.dynamics(q, self._zero, self._zero)
+    def _held(self, q: FloatArray, pressed: FloatArray | None) -> FloatArray:
+        """The torque [N·m] against loads and pushes."""
+        links, empty, held = self._links, self._empty, self._shown.held
+        if links is not None and empty is not None and links is not empty:
+            held = held + links.dynamics(q, self._zero, self._zero) - empty.dynamics(q, self._zero, self._zero)
+        if pressed is None:
+            return held
+        return np.where(np.sign(pressed) * held < np.abs(pressed), pressed, held)
 
     def yielding(self, q: FloatArray, dq: FloatArray, external: FloatArray) -> tuple[FloatArray, FloatArray | None]:
         """Torque [N·m] of an arm that yields to `external` [N·m], by damping dq without holding a pose, and the mass matrix.

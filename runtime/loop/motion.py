@@ -18,8 +18,9 @@ Inertial = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 @dataclass(frozen=True)
 class Laden:
-    """The links with a point mass at the tip: `dynamics` [N·m] of a motion with gravity and springs, `mass` (n, n) [kg·m²], None
-    if it is unknown."""
+    """The links with a point mass at the tip: `dynamics` [N·m] of a motion with gravity and springs, `mass` (n, n) [kg·m²].
+
+    A mass matrix is None where it is unknown."""
 
     dynamics: Inertial
     mass: Callable[[FloatArray], FloatArray] | None

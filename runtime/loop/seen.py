@@ -28,6 +28,8 @@ MEMORY = 1.0
 """s after which a sample counts 1/e."""
 DIRECTION = 0.05
 """rad/s; below it a joint's friction is not fully developed."""
+MOVING = 0.5
+"""Share of full friction above which a joint moves; the motor of one that does not is seen to hold all that is on it."""
 QUICK = 10.0
 """rad/s²; acceleration that is one unit of its column."""
 NOISE = 0.01
@@ -40,6 +42,9 @@ SURE, DEVIATIONS = 0.8, 3.0
 """Share of a seen inertia that is counted on, after so many of its deviations."""
 LATELY = 0.15
 """s; of the torque in that time a straight line is drawn to now."""
+PRESSED, UNSURE = 0.045, 0.1
+"""s in which all samples have to show what drives a joint, and share of the effort limit of it that may be friction or more
+inertia."""
 ROWS = 10
 """Samples that a load at the tip is fitted to."""
 MASS, OFFSET = 1.0, 0.1
@@ -133,20 +138,35 @@ class Seen:
         spread = np.sqrt(np.maximum(left, QUIET**2) * inverse[:, 0, 0])
         inertia = self._effort / QUICK * (SURE * found[:, 0] - DEVIATIONS * spread)
         given, sent = self._now(1), self._now(2)
-        constant = found[:, 2]
+        constant, weighs = found[:, 2], zero
         if load is not None:
-            bare, laden, zero = self._empty, self._motion.links(load), np.zeros_like(last.q)
+            bare, laden = self._empty, self._motion.links(load)
             if laden.mass is not None and bare.mass is not None:
                 inertia -= np.diag(laden.mass(last.q) - bare.mass(last.q))
             weighs = (laden.dynamics(last.q, zero, zero) - bare.dynamics(last.q, zero, zero)) / self._effort
             motion = (last.q, last.speed, last.faster)
             given = given - (laden.dynamics(*motion) - bare.dynamics(*motion)) / self._effort
-            sent, constant = sent - weighs, constant - weighs
-        held = _both(given, sent)
         against = given * last.way  # > 0: what the motor gives may be friction
         friction = np.minimum(np.maximum(found[:, 1], 0.0), np.maximum(against, 0.0))
-        held = np.where((np.abs(last.way) > 0.5) & (against > 0.0), _both(held, constant), held)
+        held = _both(given, sent - weighs)
+        held = np.where(against > 0.0, _both(held, constant - weighs), held)
+        held = np.where(np.abs(last.way) > MOVING, held, _both(given + weighs, sent) - weighs)
         return Shown(np.maximum(inertia, 0.0), friction * self._effort, held * self._effort, load)
+
+    def pressed(self) -> FloatArray:
+        """The torque [N·m] that all of the last samples show the motors to give against what drives the joints along their motion."""
+        if not self._samples:
+            return np.zeros_like(self._effort)
+        now = self._samples[-1].stamp
+        lately = [one.given for one in self._samples if now - one.stamp <= PRESSED]
+        given, way = np.array(lately), self._samples[-1].way
+        least = np.maximum(np.abs(given).min(axis=0) - UNSURE, 0.0)
+        sure = (
+            (np.sign(given) == np.sign(given[-1])).all(axis=0)
+            & (given[-1] * way < 0.0)
+            & (now - self._samples[0].stamp >= PRESSED)
+        )
+        return np.where(sure, np.copysign(least, given[-1]), 0.0) * self._effort
 
     def _now(self, k: int) -> FloatArray:
         """The straight line through the last values of a field of the samples, at its end and within them."""

@@ -223,15 +223,17 @@ class Supervisor:
         if not status.good:
             return self._refuse(time, status)
         gravity = self._held_gravity if self._gravity_model is None else self._gravity_model(q)
-        external = self._reflexes.external
+        pressed = self._zero
+        if self._seen is not None:
+            self._seen.add(stamp, q, dq, self._reflexes.acted)
+            pressed = self._seen.pressed()
         if yielding:
-            law, mass = self._brake.yielding(q, dq, external)
+            law, mass = self._brake.yielding(q, dq, self._reflexes.external)
         else:
-            if not self._braking:
-                if self._seen is not None:
-                    self._brake.begin(self._seen.shown())
-                self._braking = True
-            law, mass = self._brake.torque(stamp, q, dq)
+            if self._seen is not None and not self._braking:
+                self._brake.begin(self._seen.shown())
+            self._braking = True
+            law, mass = self._brake.torque(stamp, q, dq, pressed)
         if not (finite(law) and finite(gravity)):
             return self._refuse(time, TickStatus.NOT_FINITE_OUTPUT)
         self._guard.accept(stamp, q, dq)
