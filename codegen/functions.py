@@ -203,6 +203,10 @@ _add(
     "node and the measured state moved to what closed loops allow. Torques of joints without a motor are zero; their weights "
     "and bounds of u are not read.",
 )  # fmt: skip
+_add(
+    "damped_hold", "Torque of the motors, within bounds, that holds a pose and damps its motion, stable in sampled control.",
+    "p pd u_lower u_upper delay h alpha", "u",
+)  # fmt: skip
 _add("fk", "Maximal state of every link from joint positions and rates.", "p pd alpha", "xi", also="vjp")
 _add(
     "joint_state", "Joint positions and rates from the maximal state; p is unwrapped to within half a turn of p_ref.",

@@ -356,8 +356,8 @@ static double option(const double *options, int k, double usual) { return option
 
 /* Reads the goal from the arguments; 0: invalid. */
 static int goal_of(const double *const *in, double *work, Goal *g) {
-  const double *position = in[0], *rotation = in[1], *weights = in[2], *p = in[3], *fixed = in[4], *frame = in[5];
-  const double *options = in[6], *alpha = in[7];
+  const double *position = in[GOAL_POSITION_IN], *rotation = in[GOAL_ROTATION_IN], *weights = in[GOAL_WEIGHTS_IN];
+  const double *p = in[P0_IN], *fixed = in[FIXED_IN], *frame = in[FRAME_IN], *options = in[IK_OPTIONS_IN], *alpha = in[ALPHA_IN];
   double margin, most;
   int i, k, count, joint[DEPTH + 1];
   if (!(weights[0] >= 0.0 && weights[1] >= 0.0 && weights[0] + weights[1] > 0.0 && all_finite(weights, 2))) return 0;
@@ -367,9 +367,9 @@ static int goal_of(const double *const *in, double *work, Goal *g) {
   if (weights[1] > 0.0 && !is_rotation(rotation)) return 0;
   g->numbers = robot_numbers(alpha, work);
 #if DISTANCES
-  g->obstacles = in + 9, g->alpha = alpha, g->work = work + FRAMES_WORK;
-  g->apart = in[8][ASKED] > 0.0 ? in[8] : 0;
-  if (!all_finite(in[8], 3)) return 0;
+  g->obstacles = in + OBSTACLES_AT, g->alpha = alpha, g->work = work + FRAMES_WORK;
+  g->apart = in[KEEP_APART_IN][ASKED] > 0.0 ? in[KEEP_APART_IN] : 0;
+  if (!all_finite(in[KEEP_APART_IN], 3)) return 0;
   for (k = 0; k < OBSTACLES; k++)
     if (!all_finite(g->obstacles[k], obstacle_sizes[k])) return 0;
 #endif
@@ -402,7 +402,7 @@ static int goal_of(const double *const *in, double *work, Goal *g) {
 /* goal_position, goal_rotation, goal_weights, p0, fixed, frame, ik_options, alpha [, keep_apart, obstacles] -> p, ik_info. 0: p reaches
  * the goal; otherwise p is the best position found, with its errors in ik_info. */
 int ROBOT(ik)(const double *const *in, double *const *out, double *work) {
-  const double *p = in[3], *options = in[6];
+  const double *p = in[P0_IN], *options = in[IK_OPTIONS_IN];
   double *info = out[1];
   Goal g;
   State now, best;

@@ -35,6 +35,7 @@ enum {
   ACTIVE = MOST_ACTIVE,     /* size of the working set (mpc_active.h); a multiple of four */
   SIDE_BY_SIDE = 8,         /* steps per call of `map` */
   STAGE_BLOCKS = 6 * N * N,
+  HOLDING = 4 * NP,         /* work of holding.h */
   NEAR = DISTANCES < MOST_NEAR ? DISTANCES : MOST_NEAR /* rows of distances in a stage */
 };
 
@@ -50,8 +51,8 @@ enum { COST, DEFECT, CHANGE, ITERATIONS, PROGRAM_ITERATIONS, VIOLATION, LAST_GAP
 typedef struct { /* of a call; followed by its stages */
   Scratch scratch;
   double ends[SIDE_BY_SIDE * XP], blocks[SIDE_BY_SIDE * STAGE_BLOCKS]; /* outputs of steps, their Jacobians */
-  double tip_rotation[9], tip_jacobian[6 * N], spring[N];
-  double p[NP], pd[N], zeros[NP], moved[NP], loop_force[NP], unbalanced[NP]; /* closed loops: the projected state */
+  double tip_rotation[9], tip_jacobian[6 * N], parts[HOLDING];
+  double p[NP], pd[N], zeros[NP], moved[NP]; /* closed loops: the projected state */
 #if DISTANCES
   double distances[DISTANCES], slopes[DISTANCES * N], first[DISTANCES]; /* first: at the start */
   double least, missed; /* over the nodes, of the last merit */
@@ -60,6 +61,7 @@ typedef struct { /* of a call; followed by its stages */
   double kernel[KERNEL_WORK];
 } Work;
 
+#include "holding.h"
 #include "mpc_linearise.h"
 
 /* The largest multiplier of the dynamics at the program's solution: the price of a defect. */
@@ -175,7 +177,7 @@ static void begin(const Call *a, const Problem *o, int start, const double *P, c
     memcpy(a->P, P + (on ? NP : 0), (size_t)(o->count + 1 - on) * pose);
     memcpy(a->PD, PD + (on ? N : 0), (size_t)(o->count + 1 - on) * size);
   } else {
-    hold(a, a->U);
+    (void)hold(a->p, a->alpha, a->w->parts, a->w->kernel, a->U);
     for (k = 0; k <= o->count; k++) {
       if (k > 0 && k < o->count) memcpy(a->U + (ptrdiff_t)k * N, a->U, size);
       memcpy(a->P + (ptrdiff_t)k * NP, a->p, pose);
@@ -290,14 +292,14 @@ static double violation(const Call *a, const Problem *o) {
 static int plan(Call *a, Problem *o, const double *const *in) {
   double gap = 0.0, defect, step = 1.0, change = 0.0;
   const size_t nodes = (size_t)o->count + 1;
+  const double *const P = in[P_GUESS_IN], *const PD = in[PD_GUESS_IN], *const U = in[U_GUESS_IN];
   int iteration, status = 0, start = whole(a->options[START]), inner, total = 0, limited;
-  if (start < 2 && !(all_finite(in[13], nodes * NP) && all_finite(in[14], nodes * N) && all_finite(in[15], (nodes - 1) * N)))
-    start = 2;
-  begin(a, o, start, in[13], in[14], in[15]);
+  if (start < 2 && !(all_finite(P, nodes * NP) && all_finite(PD, nodes * N) && all_finite(U, (nodes - 1) * N))) start = 2;
+  begin(a, o, start, P, PD, U);
   for (iteration = 1;; iteration++) {
     defect = linearise(a, o);
     if (defect < 0.0 && iteration == 1 && start < 2) {
-      begin(a, o, start = 2, in[13], in[14], in[15]);
+      begin(a, o, start = 2, P, PD, U);
       defect = linearise(a, o);
     }
     if (defect < 0.0) return STATUS_MPC_STEP_FAILED;
@@ -338,8 +340,9 @@ int ON_PATH(mpc)(int steps, const double *const *in, double *const *out, double 
   Call call, *const a = &call;
   Work *const w = (Work *)(void *)work;
   int status;
-  a->p = in[0], a->pd = in[1], a->u_last = in[2], a->P_ref = in[3], a->PD_ref = in[4], a->U_ref = in[5], a->tip_ref = in[6];
-  a->weights = in[7], a->tip_weights = in[8], a->bounds = in[9], a->options = in[10], a->h = in[11], a->alpha = in[12];
+  a->p = in[P_IN], a->pd = in[PD_IN], a->u_last = in[U_LAST_IN], a->P_ref = in[P_REF_IN], a->PD_ref = in[PD_REF_IN];
+  a->U_ref = in[U_REF_IN], a->tip_ref = in[TIP_REF_IN], a->weights = in[WEIGHTS_IN], a->tip_weights = in[TIP_WEIGHTS_IN];
+  a->bounds = in[BOUNDS_IN], a->options = in[OPTIONS_IN], a->h = in[H_IN], a->alpha = in[ALPHA_IN];
   a->U = out[0], a->P = out[1], a->PD = out[2], a->info = out[3];
   memset(a->info, 0, INFO * sizeof(double));
   if (steps < 1) return refuse(a, 0, STATUS_MPC_BAD_INPUT);
@@ -358,7 +361,7 @@ int ON_PATH(mpc)(int steps, const double *const *in, double *const *out, double 
     a->p = w->p, a->pd = w->pd;
   }
   coordinates(a->p, a->pd, o->x0);
-  if (!near_begin(a, o, in + 16)) return refuse(a, steps, STATUS_MPC_BAD_INPUT);
+  if (!near_begin(a, o, in)) return refuse(a, steps, STATUS_MPC_BAD_INPUT);
   status = plan(a, o, in);
   return status == STATUS_OK || status == STATUS_MPC_LIMITED ? status : refuse(a, steps, status);
 }

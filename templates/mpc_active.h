@@ -173,7 +173,7 @@ static int add_row(Problem *o, int k, int kind, double violated) {
   w->stage[j] = k, w->kind[j] = kind, w->set[j] = BETWEEN;
   w->violated[j] = violated;
   w->missed[j] = missed(o, kind);
-  w->most[j] = kind < SOFT ? C_MPC_NONE : kind < SLACK ? o->soft[(kind - SOFT) % X] : o->apart[PRICE];
+  w->most[j] = kind < SOFT ? C_MPC_NONE : kind < SLACK ? o->soft[(kind - SOFT) % X] : near_cost(&o->stage[k], kind - SLACK);
   return 1;
 }
 

@@ -50,28 +50,6 @@ static int close_node(const Call *a, double *p, double *pd) {
 #endif
 }
 
-/* Motor torques that hold the measured pose at rest. */
-static void hold(const Call *a, double *u) {
-  int i;
-#if CLOSED
-  const double *in[4];
-  double *out[3];
-  in[0] = a->p, in[1] = in[2] = a->w->zeros, in[3] = a->alpha;
-  out[0] = u, out[1] = a->w->loop_force, out[2] = a->w->unbalanced;
-  ROBOT(inverse_dynamics)(in, out, a->w->kernel);
-  for (i = 0; i < N; i++) u[i] -= a->alpha[torque_offset[i]]; /* offset of the torque sensor */
-#else
-  const double *in[2];
-  double *out[1];
-  in[0] = a->p, in[1] = a->alpha;
-  out[0] = u;
-  ROBOT(gravity)(in, out, a->w->kernel);
-  out[0] = a->w->spring;
-  ROBOT(spring_torque)(in, out, a->w->kernel);
-  for (i = 0; i < N; i++) u[i] -= a->w->spring[i];
-#endif
-}
-
 static int step_values(const Call *a, int k, double *p_next, double *pd_next) {
   const double *in[5];
   double *out[2];

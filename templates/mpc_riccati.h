@@ -17,7 +17,7 @@ typedef struct { /* one stage: from node k to node k + 1 */
   double F[LN * ACTIVE]; /* columns of the working set (mpc_active.h) */
   double q[4]; /* floating base: quaternion at x_new of `keep_base` */
 #if DISTANCES
-  double J[NEAR * N], room[NEAR], hc[LN * N]; /* rows of distances (mpc_rows.h), their barrier's curvature */
+  double J[NEAR * N], room[NEAR], cost[NEAR], hc[LN * N]; /* rows of distances (mpc_rows.h), their barrier's curvature */
   double tn[2 * NEAR], ln[2 * NEAR], tn_new[2 * NEAR], ln_new[2 * NEAR], kn[2 * NEAR];
 #endif
 } Stage;

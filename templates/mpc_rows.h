@@ -1,6 +1,6 @@
 /* Distance constraints of the plan: the NEAR least distances of every node, linearised at the iterate:
  *
- *   -J x <= room,  room = distance - J x of the iterate - least;  softened: a metre of violation costs `o->apart[PRICE]`.
+ *   -J x <= room,  room = distance - J x of the iterate - asked;  softened: a metre of violation costs `cost`.
  *
  * They are further inequalities of a stage, with slacks and multipliers of their own: NEAR of the rows, then NEAR of the softening.
  * The merit and the reported distance use all distances. */
@@ -24,17 +24,17 @@ static void near_sides(const Problem *o, const Stage *s, const double *x, double
 
 #define near_slope(s, r) ((s)->J + N * (r))
 #define near_room(s, r) ((s)->room[r])
+#define near_cost(s, r) ((s)->cost[r])
 #define near_set(s, r, value) ((s)->ln[r] = (value))
 
 /* Adds the rows' gradient to the barrier's and sets their curvature hc. */
 static void near_barrier(const Problem *o, Stage *s) {
-  const double price = o->apart[PRICE];
   int r, i, j;
   memset(s->hc, 0, sizeof s->hc);
   for (r = 0; r < o->near; r++) {
     const double *J = s->J + N * r, row = s->ln[r] / s->tn[r], slack = s->ln[r + NEAR] / s->tn[r + NEAR];
     const double share = row / (row + slack), h = row * slack / (row + slack);
-    const double b = (1.0 - share) * s->kn[r] - share * (s->kn[r + NEAR] - price) - h * s->room[r];
+    const double b = (1.0 - share) * s->kn[r] - share * (s->kn[r + NEAR] - s->cost[r]) - h * s->room[r];
     for (i = 0; i < N; i++) s->bx[i] -= b * J[i];
     for (j = 0; j < N; j++)
       for (i = 0; i < N; i++) s->hc[i + LN * j] += h * J[j] * J[i];
@@ -64,7 +64,7 @@ static double near_targets(const Problem *o, Stage *s, double step) {
   for (r = 0; r < o->near; r++) {
     const int w = r + NEAR;
     const double h = s->ln[r] / s->tn[r], slack = s->ln[w] / s->tn[w], over = s->room[r] - near_side(s, s->x_new, r);
-    s->tn_new[w] = (s->kn[r] + s->kn[w] - o->apart[PRICE] - h * over) / (h + slack);
+    s->tn_new[w] = (s->kn[r] + s->kn[w] - s->cost[r] - h * over) / (h + slack);
     s->tn_new[r] = over + s->tn_new[w];
     s->ln_new[w] = s->kn[w] - slack * s->tn_new[w];
     s->ln_new[r] = s->kn[r] - h * s->tn_new[r];
@@ -88,7 +88,7 @@ static double near_penalty(const Problem *o, const Stage *s, const double *x) {
   int r;
   for (r = 0; r < o->near; r++) {
     const double over = near_side(s, x, r) - s->room[r];
-    if (over > 0.0) sum += o->apart[PRICE] * over;
+    if (over > 0.0) sum += s->cost[r] * over;
   }
   return sum;
 }
@@ -102,12 +102,11 @@ static int near_broken(const Problem *o, const Stage *s) {
 
 /* Starting point on the central path: every product is `mean`, multipliers add up to the price. Returns the penalty of violated rows. */
 static double near_initial(const Problem *o, Stage *s, double mean) {
-  const double price = o->apart[PRICE];
   double cost = 0.0;
   int r;
   for (r = 0; r < o->near; r++) {
     const int w = r + NEAR;
-    const double broken = price * (near_side(s, s->x, r) - s->room[r]);
+    const double price = s->cost[r], broken = price * (near_side(s, s->x, r) - s->room[r]);
     const double root = sqrt(broken * broken + 4.0 * mean * mean) + 2.0 * mean;
     s->ln[r] = 2.0 * mean * price / (root - broken);
     s->ln[w] = 2.0 * mean * price / (root + broken);
@@ -145,6 +144,7 @@ static void near_forces(const Problem *o, const Stage *s, double *y) {
 #define near_sides(o, s, x, side) ((void)0)
 #define near_slope(s, r) ((s)->x)
 #define near_room(s, r) 0.0
+#define near_cost(s, r) 0.0
 #define near_set(s, r, value) ((void)0)
 #define near_barrier(o, s) ((void)0)
 #define near_curvature(o, s, P) ((void)0)

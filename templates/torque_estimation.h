@@ -28,7 +28,10 @@ typedef struct { /* one per step */
 } Step;
 
 /* in[] */
-enum { P0, PD0, U_START, P_REF, PD_REF, U_PREV, WEIGHTS, KNOWN, STEP, ALPHA };
+enum {
+  P0 = P0_IN, PD0 = PD0_IN, U_START = U_START_IN, P_REF = P_REF_IN, PD_REF = PD_REF_IN, U_PREV = U_PREV_IN,
+  WEIGHTS = LAMBDAS_IN, KNOWN = KNOWN_FRICTION_IN, STEP = H_IN, ALPHA = ALPHA_IN
+};
 
 static int all_finite(const double *x, ptrdiff_t count) {
   ptrdiff_t k;

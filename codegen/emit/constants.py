@@ -6,6 +6,7 @@ from typing import Final
 
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.environment import LARGE_ANGLE
+from diffpbd.codegen.emit.hold_constants import HOLD_CONSTANTS, HOLD_NAMES, HOLD_STATUS
 from diffpbd.codegen.graph.geometry import RIGHT_ANGLE
 from diffpbd.codegen.graph.joint_step import LEAST_STEP
 from diffpbd.codegen.method.limits import CLOSE, INWARDS, OUTSIDE, PASSES
@@ -93,6 +94,8 @@ CONSTANTS: Final = (
     Constant("mpc_ridge", 1e-12, "1", "mpc: regularisation of the dual program, relative to its diagonal"),
     Constant("mpc_rounds", 10, "1", "mpc: rounds of the active-set method before the interior point method"),
     Constant("mpc_exchanges", 60, "1", "mpc: pivots of the active-set method before the interior point method"),
+    Constant("mpc_parting", 0.05, "m/s", "mpc: rate at which what is nearer than keep_apart asks for has to part"),
+    Constant("mpc_parting_price", 1e4, "cost per m", "mpc: largest price of a metre less than that"),
     Constant("mpc_left", 0.1, "1", "mpc: residual of a plan at the iteration limit, relative to the first"),
     Constant("mpc_price", 1.5, "1", "mpc: price of a defect over the largest multiplier of the dynamics"),
     Constant("mpc_decrease", 1e-4, "1", "mpc: line search: least decrease over the predicted one"),
@@ -100,6 +103,7 @@ CONSTANTS: Final = (
     Constant("mpc_stuck", 1e-3, "1", "mpc: relative change of u above which a failed line search is reported"),
     Constant("mpc_most", 1e6, "1", "mpc: largest accepted number of iterations"),
     Constant("mpc_halvings", 10, "1", "mpc: step sizes tried in a line search"),
+    *HOLD_CONSTANTS,
     Constant("max_gauss_newton", 60, "1", "Gauss-Newton iterations of a torque estimate"),
     Constant(
         "torque_tolerance",
@@ -240,7 +244,14 @@ CLEARANCE_STATUS: Final = {
 """What only a robot with distances can say."""
 
 SPECIAL_STATUS: Final = (
-    LOOP_STATUS | UNILATERAL_STATUS | LIMIT_STATUS | CONTACT_STATUS | FLOATING_STATUS | FRAME_STATUS | CLEARANCE_STATUS
+    LOOP_STATUS
+    | UNILATERAL_STATUS
+    | LIMIT_STATUS
+    | CONTACT_STATUS
+    | FLOATING_STATUS
+    | FRAME_STATUS
+    | CLEARANCE_STATUS
+    | HOLD_STATUS
 )
 """What not every robot can say."""
 
@@ -269,5 +280,6 @@ STATUS_NAMES: Final = {
     NO_FRAME: "NO_FRAME",
     NOT_REACHED: "IK_NOT_REACHED",
     BAD_GOAL: "IK_BAD_GOAL",
+    **HOLD_NAMES,
 }
 """What the header calls each of them, after <ROBOT>_STATUS_."""

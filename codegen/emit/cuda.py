@@ -13,7 +13,7 @@ from diffpbd.codegen.emit.environment import plain
 from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts, zero
 from diffpbd.codegen.emit.model_header import Value
 from diffpbd.codegen.emit.single import single
-from diffpbd.codegen.emit.sources import Emission
+from diffpbd.codegen.emit.sources import Emission, places
 from diffpbd.codegen.emit.step_kernels import START_RATE
 from diffpbd.codegen.graph import joint_step, torque_estimation
 from diffpbd.codegen.graph.capabilities import Capabilities
@@ -80,6 +80,7 @@ def add_cuda(emission: Emission, model: Model, found: Capabilities) -> list[str]
         values |= {
             "ROBOT(name)": f"{emission.robot}_##name", "RATES": others["rates"].numel_out(0),
             "FRICTION_STARTS": f"{{{', '.join(map(str, friction))}}}",
+            **places("estimate_torque", ()),
             "DRIVEN": f"{{{', '.join(['1'] * model.tree.freedoms)}}}",
         }  # fmt: skip
     emission.join(f"{emission.robot}.cu", "robot.cu", {

@@ -16,9 +16,8 @@ from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.constants import BAD_GOAL, NO_FRAME, NOT_REACHED
 from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
 from diffpbd.codegen.emit.numbers import Numbers, numbers
-from diffpbd.codegen.emit.sources import Emission, argument
+from diffpbd.codegen.emit.sources import Emission, argument, obstacle_shapes, places
 from diffpbd.codegen.functions import DOCS
-from diffpbd.codegen.graph.clearance import OBSTACLES
 from diffpbd.codegen.graph.geometry import rows, square
 from diffpbd.codegen.graph.model import Model
 from diffpbd.runtime.folder.manifest import Argument, Clearance
@@ -49,14 +48,14 @@ def add_frames(
     followed = {leader for i, leader in enumerate(leaders) if leader != i}
     found = _numbers(model)
     paths = [len([k for k in tree.ancestors(i) if k >= base]) for i in range(robot.n)]
-    obstacles = {} if shaped is None else {kind: (OBSTACLES[kind], count) for kind, count in shaped.obstacles.items()}
+    obstacles = obstacle_shapes(shaped)
     more = max(emission.known(k).work_size or 0 for k in ("clearance", "jac_clearance")) if shaped else 0
     emission.frames = tuple(frame.name for frame in frames)
     values: dict[str, Value | bool] = {
         "N": n, "NP": n + 1 if base else n, "BASE": base, "LINKS": robot.n, "DEPTH": max(paths), "FRAMES": len(frames),
         "NUMBERS": len(found.fixed), "VARYING": len(found.where), "ENDLESS": literal(ENDLESS),
         "KERNEL_WORK": found.forward.work, "DISTANCES": len(shaped.rows) if shaped else 0, "OBSTACLES": len(obstacles),
-        "DISTANCES_WORK": more,
+        "DISTANCES_WORK": more, **(places("ik", ("keep_apart", *obstacles) if shaped else ()) if with_ik else {}),
     }  # fmt: skip
     tables: dict[str, Table] = {
         "parents": ("int", [j.parent for j in robot.joints]),

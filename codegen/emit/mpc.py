@@ -6,11 +6,11 @@ from typing import Final
 
 from diffpbd.codegen.emit.constants import TOO_NEAR
 from diffpbd.codegen.emit.constrained_step import motors
+from diffpbd.codegen.emit.damped_hold import add_damped_hold, held
 from diffpbd.codegen.emit.model_header import add_source_model
 from diffpbd.codegen.emit.paths import add_second_path
-from diffpbd.codegen.emit.sources import Emission, Shapes, arguments
+from diffpbd.codegen.emit.sources import Emission, Shapes, arguments, obstacle_shapes, places
 from diffpbd.codegen.functions import DOCS, DOCS_OF_LOOPS
-from diffpbd.codegen.graph.clearance import OBSTACLES
 from diffpbd.codegen.graph.model import Model
 from diffpbd.runtime.folder.manifest import Clearance
 
@@ -40,16 +40,13 @@ MOST_ACTIVE: Final = 64
 
 
 def add_mpc(emission: Emission, model: Model, shaped: Clearance | None = None) -> None:
-    """`<robot>_mpc` in src/mpc.c, and its entry in the manifest; with inequalities of distances where there are any."""
+    """`<robot>_mpc` in src/mpc.c, with inequalities of distances where there are any, and what acts without a plan."""
     n, alpha_size, closed, driven = model.tree.freedoms, len(model.entries), bool(model.tree.closures), motors(model)
     called = (*(CALLED_WITH_LOOPS if closed else CALLED), *(("clearance", "jac_clearance") if shaped else ()))
     work = max(emission.known(name).work_size or 0 for name in called)
-    where = {entry.name: k for k, entry in enumerate(model.entries)}
-    # A base has no motor and no sensor: its entry is not read.
-    offsets = [where.get(f"torque_offset.{model.robot.joints[i].name}", 0) for i in model.robot.independent]
     floating = model.robot.floating
     n_p = n + 1 if floating else n
-    obstacles = {} if shaped is None else {kind: (OBSTACLES[kind], count) for kind, count in shaped.obstacles.items()}
+    obstacles = obstacle_shapes(shaped)
     shapes: Shapes = {
         "p": (n_p, 1), **dict.fromkeys(("pd", "u_last"), (n, 1)), **dict.fromkeys(("weights", "bounds"), (n, 6)),
         **dict.fromkeys(("P_ref", "P_guess", "P"), (n_p, "N+1")),
@@ -71,16 +68,17 @@ def add_mpc(emission: Emission, model: Model, shaped: Clearance | None = None) -
             "N": n, "NA": alpha_size, "FLOATING": floating, "CLOSED": closed, "KERNEL_WORK": work,
             "STOPS": model.tree.unilateral,
             "DISTANCES": len(shaped.rows) if shaped else 0, "MOST_NEAR": MOST_NEAR, "MOST_ACTIVE": MOST_ACTIVE,
-            "OBSTACLES": len(obstacles),
+            "OBSTACLES": len(obstacles), **places("mpc", shapes),
         },
         {
-            "motor": ("int", driven), "torque_offset": ("int", offsets),
+            **held(model),
             **({"obstacle_sizes": ("int", [size * count for size, count in obstacles.values()])} if shaped else {}),
         }, "",
     )  # fmt: skip
     emission.texts["mpc"] = sum(len(emission.files[f"src/{name}"]) for name in SOURCES)
     emission.dispatched.append(emission.known("mpc"))
     add_second_path(emission, "mpc", loops=True)
+    add_damped_hold(emission, model)
 
 
 def recursion_operations(n: int) -> int:

@@ -43,6 +43,7 @@ REFUSED: Final = (
     "rollout_step",
     "ik",
     "mpc",
+    "damped_hold",
     "estimate_torque",
     "sixth_order_step",
     "sixth_order_rollout",

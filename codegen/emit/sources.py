@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ from diffpbd.codegen.emit.environment import plain, render
 from diffpbd.codegen.functions import FUNCTIONS, expect_declared
 from diffpbd.codegen.graph.catalogue import axes, is_derivative, unit_and_frame, worded
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
-from diffpbd.runtime.folder.manifest import ABI_VERSION, Argument, Function, Parameter
+from diffpbd.runtime.folder.manifest import ABI_VERSION, OBSTACLES, Argument, Clearance, Function, Parameter
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,21 @@ def arguments(name: str, shapes: Shapes) -> tuple[list[Argument], list[Argument]
         for slots in (f.inputs, f.outputs)
     )
     return inputs, outputs
+
+
+def places(name: str, present: Collection[str]) -> dict[str, int]:
+    """Where plain C finds the inputs of a declared function, of which this robot has those `present`: <NAME>_IN, and
+    OBSTACLES_AT, the first kind of obstacles, which lie one after another."""
+    names = [slot.name for slot in FUNCTIONS[name].inputs if slot.always or slot.name in present]
+    kinds = [k for k, one in enumerate(names) if one in OBSTACLES]
+    found = {f"{one.upper()}_IN": k for k, one in enumerate(names) if one not in OBSTACLES}
+    return {**found, **({"OBSTACLES_AT": kinds[0] if kinds else len(names)} if "keep_apart" in present else {})}
+
+
+def obstacle_shapes(shaped: Clearance | None) -> dict[str, tuple[int, int]]:
+    """Rows and columns of a robot's obstacles by kind, in the order of their declaration."""
+    counts = {} if shaped is None else shaped.obstacles
+    return {kind: (size, counts[kind]) for kind, size in OBSTACLES.items() if kind in counts}
 
 
 @dataclass(frozen=True)

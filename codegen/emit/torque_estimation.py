@@ -9,7 +9,7 @@ import casadi as ca
 from diffpbd.codegen.emit.c_writer import kernel
 from diffpbd.codegen.emit.kinds import FRICTION, starts
 from diffpbd.codegen.emit.model_header import add_source_model
-from diffpbd.codegen.emit.sources import Emission, Shapes, arguments
+from diffpbd.codegen.emit.sources import Emission, Shapes, arguments, places
 from diffpbd.codegen.functions import DOCS
 from diffpbd.runtime.folder.manifest import Parameter
 
@@ -36,6 +36,7 @@ def add_torque_estimation(
             "N": n, "NA": len(alpha), "JOINTS": joints, "RATES": graphs[0].numel_out(0), "VARYING": len(graphs) > RATES,
             "FRICTION_STARTS": f"{{{', '.join(map(str, starts(alpha, FRICTION)))}}}",
             "INNER_WORK": max(step.work_size or 0, friction.work_size or 0, *(k.work for k in kernels)),
+            **places("estimate_torque", ()),
         },
         {"motor": ("int", driven)}, "\n".join(('#include "sine_cosine.h"\n', *(k.text for k in kernels))),
     )  # fmt: skip

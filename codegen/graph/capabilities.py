@@ -107,7 +107,10 @@ GROUPS: Final = (
         "torque estimation in windows", ("estimate_torque",), ("anchored", "inertia", "plain", "free", "forgetful"),
         "joint_step",
     ),
-    Group("predictive control", ("mpc",), ("inertia", "plain", "forgetful"), "joint_step"),
+    Group(
+        "predictive control; its torque without a plan", ("mpc", "damped_hold"),
+        ("inertia", "plain", "forgetful"), "joint_step",
+    ),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("told", "short")),
     Group("constraints of maximal states", ("constraints",), ("anchored", "independent")),
     Group(

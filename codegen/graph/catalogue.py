@@ -143,8 +143,9 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "keep_apart": (
         "m, cost per m, 1",
-        "0 least distance; 1 price of a metre less, 0: distances are not kept; 2 above 0: a plan that is nearer, and "
-        "nearer than the start, by 1 mm is none; ik never gives less",
+        "0 least distance, of what is nearer at the start of mpc its distance there and 5 cm/s more; 1 price of a metre less, "
+        "0: distances are not kept; 2 above 0: a plan that is nearer, and nearer than the start, by 1 mm is none; ik never "
+        "gives less",
     ),
     "frame": ("1", "its name, in C an entry of the header's enum of frames"),
     "reference": (
@@ -170,6 +171,9 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
         "misses of position and rotation, the start that found p, steps of all starts; of a robot with distances p's least one "
         "[m], 1e20 where none are kept",
     ),
+    "u_lower": (EFFORT, f"least u; {JOINTS}"),
+    "u_upper": (EFFORT, f"most u; {JOINTS}"),
+    "delay": ("1", "steps h from the measurement of p and pd until u acts, 0 or more"),
     "info": (
         "1",
         "0 cost; 1 largest defect of the last guess; 2 last relative change of u; 3 programs; 4 their iterations; "
@@ -189,7 +193,7 @@ OF_FLOATING: Final[Mapping[str, str]] = {
 
 SCALARS: Final = frozenset({
     "h", "kinetic", "potential", "loss", "change", "known_friction", "angle", "lever_stiffness", "arm_1", "arm_2",
-    "lever_offset", "lever_rest", "lever_torque", "frame", "reference",
+    "lever_offset", "lever_rest", "lever_torque", "frame", "reference", "delay",
 })  # fmt: skip
 """Arguments that are one number for every robot."""
 MATRICES: Final = frozenset({

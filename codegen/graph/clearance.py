@@ -22,9 +22,8 @@ from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.geometry import square
 from diffpbd.codegen.graph.translate import graph_of
 from diffpbd.runtime.base.errors import InputError, arg
+from diffpbd.runtime.folder.manifest import OBSTACLES
 
-OBSTACLES: Final[Mapping[str, int]] = {"spheres": 4, "capsules": 7, "boxes": 10, "planes": 4}
-"""Numbers of an obstacle of each kind: centre, radius; both ends, radius; centre, quaternion wxyz, sides; normal, height."""
 KINDS: Final = dict(zip(OBSTACLES, ORDER, strict=True))
 MOST: Final = 5000
 """[1] Distances of a robot; beyond, its C takes minutes to compile."""

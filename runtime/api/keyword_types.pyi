@@ -151,7 +151,6 @@ class MpcHow(TypedDict, total=False):
     delay: int
     reuse: int
     price: tuple[float, float]
-    damping: npt.ArrayLike | None
     disturbance: float | None
     transition: float
     clearance: float | None

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import click
+import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.files import write_atomic
 from diffpbd.runtime.commands.results import note
+from diffpbd.runtime.loop.replay import read_run
+from diffpbd.runtime.model.clearance import Distances, distances_of
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.model.shapes import read_shapes
 
-__all__ = ["expect_meshes", "filmed", "played", "reported"]
+__all__ = ["expect_meshes", "filmed", "nearest", "nearest_of_log", "played", "reported"]
 
 
 FEW = 5
@@ -79,3 +82,29 @@ def played(robot: Robot, run: Motion, meshes: str | None = None) -> None:
     from diffpbd.runtime.arms.playback import play
 
     play(robot, run.time, run.q, run.dq, run.tau, note, meshes=meshes)
+
+
+def nearest(distances: Distances | None, time: FloatArray, q: FloatArray) -> tuple[str, dict[str, Any]]:
+    """What comes nearest to what in the samples, and in how many anything touches: in words, and for programs."""
+    if distances is None:
+        return "", {}
+    values = distances.at(q)
+    least = values.min(axis=1)
+    k, inside = int(np.argmin(least)), int((least < 0.0).sum())
+    text = f"{distances.words(values[k])} at {time[k]:.4g} s"
+    pair = distances.pairs[int(np.argmin(values[k]))]
+    found = {"distance": float(least[k]), "between": list(pair), "time": float(time[k]), "touching_samples": inside}
+    if inside:
+        what = "the robot itself or an obstacle" if distances.placed else "the robot itself"
+        return f"note: the motion goes through {what} in {inside} of {len(least)} samples: {text}", {"nearest": found}
+    return f"nearest{'' if distances.placed else ' links'}: {text}", {"nearest": found}
+
+
+def nearest_of_log(robot: Robot, log: str) -> tuple[str, dict[str, Any]]:
+    """The same of the measured poses in the log of a run; nothing without distances."""
+    configuration, ticks = read_run(log)
+    distances = distances_of(robot, configuration.alpha, configuration.obstacles)
+    measured = [] if distances is None else [(t.time, t.position) for t in ticks if np.isfinite(t.position).all()]
+    if not measured:
+        return "", {}
+    return nearest(distances, np.array([time for time, _ in measured]), np.array([q for _, q in measured]))

@@ -17,9 +17,10 @@ from diffpbd.runtime.base.options import option
 from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.locate import json_or_file, open_robot, parse_point, parse_state, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import FollowWords
-from diffpbd.runtime.commands.motion import expect_meshes, filmed, played, reported
+from diffpbd.runtime.commands.motion import expect_meshes, filmed, nearest, played, reported
 from diffpbd.runtime.commands.mpc_words import ending, facts, summary, tip_away
 from diffpbd.runtime.commands.numbers import AMOUNT, DURATION, Whole
+from diffpbd.runtime.commands.obstacle_options import ObstacleWords
 from diffpbd.runtime.commands.options import (
     live_option,
     meshes_option,
@@ -32,8 +33,10 @@ from diffpbd.runtime.commands.progress import watched
 from diffpbd.runtime.commands.results import json_option, note, result
 from diffpbd.runtime.logs.csv import write_log
 from diffpbd.runtime.loop.clearance import expect_above
-from diffpbd.runtime.model.clearance import expect_apart, least_distance
+from diffpbd.runtime.model.clearance import distances_of, expect_apart, least_distance
+from diffpbd.runtime.model.obstacles import Placed
 from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.mpc.apart import place
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.passive import arrived, closed_start, expect_motors
 from diffpbd.runtime.mpc.plan import PlanSource
@@ -106,6 +109,7 @@ class _Words(FollowWords):
 @job("approach", Approach)
 @job("solve", MpcOptions)
 @job("noise", Plant)
+@job("around", ObstacleWords)
 @json_option
 @view_option
 @movie_option
@@ -114,8 +118,8 @@ class _Words(FollowWords):
 @plot_option("Positions with their references, and torques.")
 @live_option
 def command(
-    robot: str, words: _Words, approach: Approach, solve: MpcOptions, noise: Plant, plot: str | None, movie: str | None,
-    meshes: str | None, report: str | None, view: bool, live: bool,
+    robot: str, words: _Words, approach: Approach, solve: MpcOptions, noise: Plant, around: ObstacleWords, plot: str | None,
+    movie: str | None, meshes: str | None, report: str | None, view: bool, live: bool,
 ) -> None:  # fmt: skip
     """Predictive control of the generated ROBOT, simulated by its own step, along a log or to a goal.
 
@@ -125,11 +129,12 @@ def command(
     weights = None if words.weights is None else Weights(**parse_weights(words.weights))
     distinct(
         [("--out", words.out), ("--plot", plot), ("--movie", movie), ("--report", report)],
-        [*words.files(), ("--meshes", meshes), *robot_files(robot)],
+        [*words.files(), ("--meshes", meshes), ("--obstacles", around.obstacles), *robot_files(robot)],
     )
-    loaded = open_robot(robot)
+    around.expect_distance(solve.clearance)
+    loaded, placed = open_robot(robot), around.placed()
     expect_meshes(loaded, meshes, movie, view)
-    reference, start, duration = _reference(loaded, words, approach, solve.clearance)
+    reference, start, duration = _reference(loaded, words, approach, solve.clearance, placed)
     if not (np.isfinite(duration) and duration > 0):
         raise InputError(f"--duration: expected a number above 0 s, found {duration}.")
     h = loaded.h if words.h is None else words.h
@@ -139,6 +144,7 @@ def command(
         weights=weights,
         options=replace(solve, transition=0.0 if solve.disturbance is None else TRANSITION),
     )  # fmt: skip
+    place(loaded, mpc.problem.apart, placed)
     loop = Loop(round(duration / h), "tick", remark=lambda: ", ".join(_counts(mpc)))
     with watched(loop, live):
         run = run_closed_loop(
@@ -154,10 +160,11 @@ def command(
     write_log(words.out, run.log())
     goal = parse_point(words.tip_goal, "--tip-goal")
     away = {} if goal is None else tip_away(loaded, run, goal, alpha)
-    text = f"{summary(loaded, run)}\n{ending(loaded, run, mpc.problem.bounds, reference)}"
+    said, near = nearest(distances_of(loaded, alpha, placed), run.time, run.q)
+    text = "\n".join(filter(None, (summary(loaded, run), ending(loaded, run, mpc.problem.bounds, reference), said)))
     text += f"\nat the end the tip is {away['tip_away']:.3g} m from its goal" if away else ""
     reported(loaded, run, text, report, run.reference)
-    result(text, {**facts(loaded, run, reference), **away}, words.out, plot, movie, report)
+    result(text, {**facts(loaded, run, reference), **near, **away}, words.out, plot, movie, report)
     _expect_plans(run)
     if view:
         played(loaded, run, meshes)
@@ -187,16 +194,16 @@ def _counts(mpc: Mpc) -> list[str]:
 
 
 def _reference(
-    robot: Robot, words: _Words, approach: Approach, clearance: float | None
+    robot: Robot, words: _Words, approach: Approach, clearance: float | None, placed: Placed
 ) -> tuple[Reference, Any, float]:
     """What to follow, the start pose, and for how long; none of it out of limits, in the recipe's table or the robot."""
     start = None if words.q0 is None else np.array(parse_state(words.q0, "--q0", robot.positions, robot.neutral))
-    alpha, least = robot.alpha.vector(words.params), least_distance(robot, clearance)
+    alpha, least = robot.alpha.vector(words.params), least_distance(robot, clearance, placed=placed)
 
     def expect_clear(poses: Iterable[FloatArray], what: str) -> None:
         every = list(poses)
         expect_above(robot, alpha, robot.manifest.recipe.table, every, what)
-        expect_apart(robot, alpha, least, every, what)
+        expect_apart(robot, alpha, least, every, what, placed)
 
     if start is not None:
         check_goal(robot, start, "--q0")
@@ -205,7 +212,7 @@ def _reference(
         if start is None:
             check_goal(robot, robot.neutral, "the start, which is zero without --q0")
         start = closed_start(robot, start, alpha)
-        goal = _goal(robot, words, start, alpha, clearance)
+        goal = _goal(robot, words, start, alpha, (clearance, placed))
         expect_clear([np.where(np.isnan(goal), start, goal)], "goal")
         reference = goal_reference(robot, goal, approach)
         needed = reference.takes(start)
@@ -233,10 +240,12 @@ def _reference(
     return found, start, length if words.duration is None else words.duration
 
 
-def _goal(robot: Robot, words: _Words, start: FloatArray, alpha: FloatArray, clearance: float | None) -> FloatArray:
+def _goal(
+    robot: Robot, words: _Words, start: FloatArray, alpha: FloatArray, kept: tuple[float | None, Placed]
+) -> FloatArray:
     """The pose (n_p,) of --goal, NaN for joints that stay, or one for --tip-goal."""
     if (tip := parse_point(words.tip_goal, "--tip-goal")) is not None:
-        return pose_at(robot, tip, start, alpha, clearance)
+        return pose_at(robot, tip, start, alpha, *kept)
     goal = np.array(parse_state(str(words.goal), "--goal", robot.positions, np.nan))
     expect_motors(robot, goal)
     check_goal(robot, goal)

@@ -20,7 +20,9 @@ from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.derived import options as derived
 from diffpbd.runtime.commands.locate import open_manifest, open_robot, robot_files, state_file
 from diffpbd.runtime.commands.mending_options import FollowWords
+from diffpbd.runtime.commands.motion import nearest_of_log
 from diffpbd.runtime.commands.numbers import PORT, Real, Whole
+from diffpbd.runtime.commands.obstacle_options import ObstacleWords
 from diffpbd.runtime.commands.options import (
     given,
     live_option,
@@ -126,11 +128,12 @@ def _of_arms(function: Any) -> Any:
 )
 @click.option("--view", is_flag=True, help="Serve a page with the arm on 127.0.0.1.")
 @job("words", FollowWords, but=("rate",))
+@job("around", ObstacleWords)
 @plot_option("From the log of --log or --from: positions, torques and how punctual the ticks were.")
 @json_option
 @live_option
 @click.option("--view-port", type=PORT, default=8080, help="Port of the page.")
-def command(robot: str, words: FollowWords, how: RunOptions, **options: Any) -> None:
+def command(robot: str, words: FollowWords, around: ObstacleWords, how: RunOptions, **options: Any) -> None:
     """Run a controller on an arm, safely; ROBOT is the generated robot of that arm: a Baxter's, a Franka Research 3, or with
     --ros2 any arm with an effort interface.
 
@@ -141,7 +144,7 @@ def command(robot: str, words: FollowWords, how: RunOptions, **options: Any) -> 
     options |= vars(how)
     if not options["reference"]:
         words.expect_log("--reference LOG")
-    _check_files(robot, words, options)
+    _check_files(robot, words, around, options)
     _in_full(robot)
     generated = open_robot(robot)
     if options["transport"] == "replay":
@@ -164,7 +167,9 @@ def command(robot: str, words: FollowWords, how: RunOptions, **options: Any) -> 
     for name, title in strange(kind, told).items():
         raise click.UsageError(f"{told[name]} is for {title}; {generated.name} is driven as {kind.title}.")
     kind.expect(options)
-    configuration = configured(generated, options, words)
+    if options["controller"] == "mpc":
+        around.expect_distance(options["clearance"])
+    configuration = configured(generated, options, words, around)
     with kind.attach(generated, configuration, options) as attached:
         attached.configuration.check_goals(generated)
         for line in not_watched(generated.manifest.clearance):
@@ -173,7 +178,9 @@ def command(robot: str, words: FollowWords, how: RunOptions, **options: Any) -> 
     said(str(report))
     log = options["log"]
     files = [str(path) for path in (log, log and configuration_file(log)) if path and os.path.isfile(path)]
-    finish(report.facts(), *files, _drawn(options["plot"], log))
+    text, near = nearest_of_log(generated, log) if files else ("", {})
+    said(*filter(None, [text]))
+    finish({**report.facts(), **near}, *files, _drawn(options["plot"], log))
     if report.exit_code:
         sys.exit(report.exit_code)
 
@@ -186,12 +193,12 @@ def _in_full(robot: str) -> None:
         complete(folder, manifest.library)
 
 
-def _check_files(robot: str, words: FollowWords, options: dict[str, Any]) -> None:
+def _check_files(robot: str, words: FollowWords, around: ObstacleWords, options: dict[str, Any]) -> None:
     """Before anything moves: no output overwrites an input, and a picture can be drawn."""
     log, source, plot = (options[name] for name in ("log", "source", "plot"))
     written = [("--log", log), ("--log's configuration", log and configuration_file(log)), ("--plot", plot)]
     read = [(f"--{key}", options[key.replace("-", "_")]) for key in ("params", "reference", "net-torque-map")]
-    read += [("--map", words.column_map)]
+    read += [("--map", words.column_map), ("--obstacles", around.obstacles)]
     read += [(f"--{key}", state_file(options[key.replace("-", "_")])) for key in JSON_OPTIONS]
     read += [("--from", source), ("--from's configuration", source and configuration_file(source))]
     distinct(written, [*read, *robot_files(robot)])

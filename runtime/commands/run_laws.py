@@ -17,6 +17,7 @@ from diffpbd.runtime.base.files import read_json
 from diffpbd.runtime.commands.locate import parse_state, words_of
 from diffpbd.runtime.commands.mending_options import FollowWords
 from diffpbd.runtime.commands.mpc import parse_weights
+from diffpbd.runtime.commands.obstacle_options import ObstacleWords
 from diffpbd.runtime.control.gravity import GravityOwner, GravitySettings, check_gravity
 from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.interface.controller import Mode
@@ -25,6 +26,7 @@ from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.run import SUPPRESS_PERIOD
 from diffpbd.runtime.loop.supervisor import Settings
 from diffpbd.runtime.model.clearance import least_distance
+from diffpbd.runtime.model.obstacles import obstacles
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.profile import Approach
@@ -68,8 +70,13 @@ def expect_used(controller: str, told: Mapping[str, str]) -> None:
         raise click.UsageError("--scaling is a share of a map's torque; expected --net-torque-map FILE with it.")
 
 
-def configured(robot: Robot, options: Mapping[str, Any], words: FollowWords) -> Configuration:
+def configured(
+    robot: Robot, options: Mapping[str, Any], words: FollowWords, around: ObstacleWords | None = None
+) -> Configuration:
     """The configuration of a run of the generated robot; `words` say how to read the log of --reference."""
+    placed = {} if around is None else around.placed()
+    if placed:
+        obstacles(robot, **placed)  # refuses more or others than the robot was generated for
     for record, names in ((Approach, [field.name for field in fields(Approach)]), (MpcOptions, PLANNED)):
         record(**{name: options[name] for name in names})  # refuses numbers out of range
     alpha = robot.alpha.vector(options["params"])
@@ -117,7 +124,7 @@ def configured(robot: Robot, options: Mapping[str, Any], words: FollowWords) -> 
         Settings(1.0 / rate, ramp=options["ramp"], reflexes=ReflexSettings(contact=options["contact"], yielding=gives)),
         robot.manifest.recipe.table if options["table"] is None else options["table"],
         robot.instructions,
-        least_distance(robot, options["clearance"]),
+        least_distance(robot, options["clearance"], placed=placed), placed,
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.quaternions import with_turn
 from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
-from diffpbd.runtime.commands.motion import expect_meshes, filmed, played, reported
+from diffpbd.runtime.commands.motion import expect_meshes, filmed, nearest, played, reported
 from diffpbd.runtime.commands.numbers import DURATION, RATE
 from diffpbd.runtime.commands.options import meshes_option, movie_option, plot_option, report_option, view_option
 from diffpbd.runtime.commands.progress import progress
@@ -204,7 +204,7 @@ def summary(robot: Robot, run: Run, distances: Distances | None = None) -> str:
         )
     lines += [f"note: {text}" for text in beyond_effort(joints, run.tau)]
     if distances is not None:
-        lines.append(_nearest(distances, run))
+        lines.append(nearest(distances, run.time, run.q)[0])
     rows = [
         [
             joint.name, f"{place[joint.name][-1]:.6f}" if joint.name in place else "-", joint.unit, f"{run.dq[-1, k]:.6f}",
@@ -213,17 +213,6 @@ def summary(robot: Robot, run: Run, distances: Distances | None = None) -> str:
         for k, joint in enumerate(joints)
     ]  # fmt: skip
     return "\n".join([*lines, "", table(["final state", "q", "", "dq", "", "tau", ""], rows)])
-
-
-def _nearest(distances: Distances, run: Run) -> str:
-    """The pair of links that comes nearest in the samples, and in how many any touch."""
-    values = distances.at(run.q)
-    least = values.min(axis=1)
-    k, inside = int(np.argmin(least)), int((least < 0.0).sum())
-    text = f"{distances.words(values[k])} at {run.time[k]:.4g} s"
-    if inside:
-        return f"note: the motion goes through the robot itself in {inside} of {len(least)} samples: {text}"
-    return f"nearest links: {text}"
 
 
 def facts(robot: Robot, run: Run) -> dict[str, Any]:

@@ -27,6 +27,7 @@ __all__ = [
     "ABI_VERSION",
     "MANIFEST_NAME",
     "MATRIX",
+    "OBSTACLES",
     "POSITIONS",
     "SCALAR",
     "SCHEMA_VERSION",
@@ -58,6 +59,8 @@ SCALAR, VECTOR, MATRIX = range(3)
 """Numbers of axes of an argument."""
 MAX_SHOWN = 60  # characters of a wrong value in a message
 AGAIN = "Generate the folder again."
+OBSTACLES: Mapping[str, int] = {"spheres": 4, "capsules": 7, "boxes": 10, "planes": 4}
+"""Numbers of an obstacle of each kind: centre, radius; both ends, radius; centre, quaternion wxyz, sides; normal, height."""
 POSITIONS = ("p", "p0", "p_prev", "p_next", "P", "P_ref", "P_guess", "p_closed")
 """Arguments that are positions, which with a floating base have one number more than rates and seeds."""
 _RARE: Mapping[str, Any] = {

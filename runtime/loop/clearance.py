@@ -9,6 +9,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.model.clearance import near as near_itself
+from diffpbd.runtime.model.obstacles import NOTHING, Placed
 from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["RADIUS", "above", "expect_above", "watched"]
@@ -46,12 +47,12 @@ def expect_above(robot: Robot, alpha: FloatArray, height: float | None, poses: I
 
 
 def watched(
-    robot: Robot, alpha: FloatArray, height: float | None, least: float | None
+    robot: Robot, alpha: FloatArray, height: float | None, least: float | None, placed: Placed = NOTHING
 ) -> Callable[[FloatArray], str] | None:
     """A function of the pose q [rad]: what is too near a table at `height` [m], or which links are nearer than `least` [m] to
-    each other, in words, or empty; None if there is nothing to check."""
+    each other or to an obstacle `placed`, in words, or empty; None if there is nothing to check."""
     table = None if height is None else above(robot, alpha, height)
-    itself = near_itself(robot, alpha, least)
+    itself = near_itself(robot, alpha, least, placed)
     if table is None or itself is None:
         return itself if table is None else table
     return lambda q: table(q) or itself(q)

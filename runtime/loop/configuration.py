@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -172,7 +172,9 @@ class Configuration:
     instructions: str = PORTABLE
     """The run's instruction sets (`Robot.instructions`), on which rounding depends. Older logs used one kind only."""
     clearance: float | None = None
-    """Least distance [m] of links from each other, of a robot that was generated with their shapes."""
+    """Least distance [m] of links from each other and from obstacles, of a robot that was generated with their shapes."""
+    obstacles: Mapping[str, list[list[float]]] = field(default_factory=dict)
+    """Rows by kind of what stands around the arm."""
 
     def __post_init__(self) -> None:
         if self.controller.get("name") in TO_GOALS:
@@ -194,6 +196,7 @@ class Configuration:
             "schema": SCHEMA, "robot": self.robot, "abi_hash": self.abi_hash, "joints": list(self.joints),
             "controller": self.controller, "gravity_owner": self.owner.value, "alpha": self.alpha.tolist(),
             "limits": limits, "table": self.table, "clearance": self.clearance, "instructions": self.instructions,
+            "obstacles": dict(self.obstacles),
             "settings": {
                 "period": self.settings.period, "ramp": self.settings.ramp,
                 "patience": self.settings.patience, "reflexes": vars(self.settings.reflexes),
@@ -223,7 +226,7 @@ class Configuration:
                 Limits(**limits),
                 Settings(**{**data["settings"], "reflexes": ReflexSettings(**data["settings"]["reflexes"])}),
                 None if data["table"] is None else float(data["table"]), str(data.get("instructions", PORTABLE)),
-                None if data.get("clearance") is None else float(data["clearance"]),
+                None if data.get("clearance") is None else float(data["clearance"]), dict(data.get("obstacles", {})),
             )  # fmt: skip
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"The log's configuration cannot be used: {error!r}.") from None
@@ -250,7 +253,8 @@ class Configuration:
                 )
             poses.append(q)
             expect_above(robot, self.alpha, self.table, [q], what)
-        expect_apart(robot, self.alpha, self.clearance, poses, what)  # of a reference the nearest sample is named
+        # Of a reference the nearest sample is named.
+        expect_apart(robot, self.alpha, self.clearance, poses, what, self.obstacles)
 
     def supervisor(self, robot: Robot) -> Supervisor:
         """The supervisor, on a generated robot whose code must be the same."""
@@ -269,7 +273,8 @@ class Configuration:
         elif self.controller["name"] == "mpc":
             from diffpbd.runtime.mpc.controller import MpcController
 
-            controller = MpcController(robot, self.alpha, self.limits, self.settings.period, self.controller)
+            told = {**self.controller, "obstacles": self.obstacles}
+            controller = MpcController(robot, self.alpha, self.limits, self.settings.period, told)
             model = gravity_model(robot, self.alpha)
         else:
             controller = make_controller(self.controller, robot, self.alpha, self.limits.effort)
@@ -279,7 +284,7 @@ class Configuration:
         supervisor = Supervisor(
             controller, self.limits, self.settings, owner=self.owner, gravity=model,
             motion=motion_model(robot, self.alpha), joints=self.joints,
-            clearance=watched(robot, self.alpha, self.table, self.clearance),
+            clearance=watched(robot, self.alpha, self.table, self.clearance, self.obstacles),
         )  # fmt: skip
         supervisor.beside.load = tip_load(robot, self.alpha)
         return supervisor

@@ -8,7 +8,7 @@ of what is external. No acceleration is needed, and what ended before MEMORY has
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -24,6 +24,8 @@ LEAST = 3
 """States in the memory; of two alone one may be wrong."""
 BETWEEN = 0.01
 """s between two evaluations of the model (mass matrix, Coriolis terms, friction), which change little meanwhile."""
+BEFORE = 0.1
+"""s for which torques are compared: longer than a push takes to make a joint too fast."""
 UNSURE = 0.03
 """Of the effort limit; external torque that may be model error, beside the model's friction."""
 
@@ -38,13 +40,17 @@ class Observer:
         """Mean torque [N·m] (n,) on the joints over MEMORY that the model, with its friction, does not explain."""
         self.moving: FloatArray
         """Mean speeds in that time [rad/s], from positions, renewed with the model's part."""
+        self.since: float
+        """Stamp [s] of the oldest state that `external` depends on; it may be the one that is wrong."""
         self.start()
 
     def start(self) -> None:
         """Reset."""
         self.external = self.moving = np.zeros_like(self._effort)
         self._past: deque[tuple[float, list[float], list[float], list[float]]] = deque()
-        self._evaluated = float("-inf")
+        self._before: deque[tuple[float, FloatArray]] = deque()
+        """`external` of the last BEFORE with the stamps."""
+        self._evaluated = self.since = float("-inf")
         self._mass: FloatArray = np.zeros((len(self._effort), len(self._effort)))
         self._steady = self.external
         """Torque [N·m] that Coriolis terms and friction take at the mean speed."""
@@ -55,8 +61,8 @@ class Observer:
         past.append((stamp, q, dq, impulse))
         while len(past) > LEAST and stamp - past[1][0] >= MEMORY:
             past.popleft()
-        then, q0, dq0, impulse0 = past[0]
-        elapsed = stamp - then
+        self.since, q0, dq0, impulse0 = past[0]
+        elapsed = stamp - self.since
         if len(past) < LEAST or elapsed < MEMORY or self._motion is None:
             return
         if stamp - self._evaluated >= BETWEEN:
@@ -68,16 +74,25 @@ class Observer:
         change = np.array([b - a for a, b in zip(dq0, dq, strict=True)])
         sent = np.array([b - a for a, b in zip(impulse0, impulse, strict=True)])
         self.external = (self._mass @ change - sent) / elapsed + self._steady
+        self._before.append((stamp, self.external))
+        while stamp - self._before[0][0] > BEFORE:
+            self._before.popleft()
 
-    def drives(self, joint: int, along: float, laws: Iterable[list[float]]) -> bool:
-        """Whether external torque, not the law, accelerates a joint in the direction `along` (±1): more than each of `laws`
-        [N·m], and by more than what may be friction or model error.
+    def drives(self, joint: int, along: float, laws: Sequence[list[float]]) -> bool:
+        """Whether external torque accelerates a joint in the direction `along` (±1), and more than the law did at any time in
+        BEFORE; `laws` [N·m] are those of that time, oldest first.
 
-        Inertia couples the joints, so a torque on one accelerates others.
+        Of both, what they are or what they grew by counts: a law that balances a load has a large torque, but drives nothing.
+        What may be friction or model error does not count. Inertia couples the joints, so a torque on one accelerates others.
         """
         if self._motion is None or not self._mass.any():
             return False
         unsure = UNSURE * self._effort + np.abs(self._motion.friction(self._past[-1][1], self.moving))
-        sure = self.external - np.clip(self.external, -unsure, unsure)
-        row = along * np.linalg.solve(self._mass, np.eye(len(sure))[joint])
-        return float(row @ sure) > max(0.0, *(float(row @ law) for law in laws))
+        row = along * np.linalg.solve(self._mass, np.eye(len(unsure))[joint])
+
+        def driven(external: FloatArray) -> float:
+            return float(row @ (external - np.clip(external, -unsure, unsure)))
+
+        by_law = [float(row @ law) for law in laws]
+        now, grown = driven(self.external), driven(self.external - self._before[0][1])
+        return now > 0.0 and (now > max(by_law) or grown > max(by_law) - by_law[0])

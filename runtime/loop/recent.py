@@ -105,13 +105,9 @@ class Recent:
         shown = self._shown()
         return bool(shown) and all(shown)
 
-    def denied(self) -> bool:
-        """Whether positions lack a change of speeds that they would have to show."""
-        return not all(self._shown())
-
     def tells(self) -> bool:
         """Whether positions would deny a jump of the speeds since the last state, and do not."""
-        return len(self.past) > 1 and self.past[-1].stamp - self.past[-2].stamp >= TELLING and not self.denied()
+        return len(self.past) > 1 and self.past[-1].stamp - self.past[-2].stamp >= TELLING and all(self._shown())
 
     def _shown(self) -> list[bool]:
         """Whether the position shows the last change of speed, of every joint where that is by more than ENCODER."""

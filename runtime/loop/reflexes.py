@@ -16,8 +16,8 @@ from diffpbd.runtime.loop.beside import Beside
 from diffpbd.runtime.loop.breach import Breach, Reflex, ReflexSettings
 from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.observer import Observer
-from diffpbd.runtime.loop.recent import FEW, PUSHED, Recent, Sample
-from diffpbd.runtime.loop.slow_faults import SlowFaults
+from diffpbd.runtime.loop.recent import ENCODER, FEW, PUSHED, Recent, Sample
+from diffpbd.runtime.loop.slow_faults import LAG, SlowFaults
 from diffpbd.runtime.model.limits import Limits
 from diffpbd.runtime.mpc.history import History
 
@@ -42,7 +42,7 @@ STILL = 0.02
 MOTION_FLOOR = 0.03
 """rad; tolerated difference of q and the integral of dq over WINDOW; recordings of a physical arm stay below 0.024."""
 MOTION_SHARE = 0.3
-"""Share of the displacement tolerated besides: a filtered rate lags."""
+"""Share of the displacement tolerated besides, and the lag [s] of a filtered speed times its change."""
 FROZEN_SHARE = 0.02
 """Of the effort limit; a sent torque that changes by more must show in measured values."""
 
@@ -84,8 +84,8 @@ class Reflexes:
         self._recent.start()
         self._observer.start()
         self._seen: set[str] = set()
-        self._pushed: set[tuple[int, bool]] = set()
-        """Joints, and whether forwards, on which the last state showed a torque above CONTACT's threshold."""
+        self._pushed: tuple[set[tuple[int, bool]], float] = (set(), -math.inf)
+        """Joints, and whether forwards, on which a state showed a torque above CONTACT's threshold; its `since`."""
         self._slow.start()
         self.beside.start()
         self._changed = None
@@ -173,7 +173,7 @@ class Reflexes:
     def _fast(self, now: Sample, k: int, text: str) -> Breach:
         """A joint that is too fast: CONTACT if external torque drives it, and positions show the speed; else SPEED."""
         driven = self._observer.drives(k, math.copysign(1.0, now.dq[k]), [past.law for past in self._recent.past])
-        if not driven or self._recent.denied() or self._motion(now, self._recent.lately[0], SURE_FLOOR):
+        if not driven or self._motion(now, self._recent.lately[0], ENCODER):
             return self._breach(Reflex.SPEED, k, text)
         return self._breach(
             Reflex.CONTACT, k, f"{text}, driven by {self.external[k]:.1f} N·m that the model does not explain"
@@ -225,7 +225,10 @@ class Reflexes:
         worst, found = 0.0, None
         for k, angle in enumerate(now.q):
             moved, shown = angle - then.q[k], now.way[k] - then.way[k]
-            excess = abs(moved - shown) - floor - MOTION_SHARE * (now.path[k] - then.path[k])
+            late = LAG * (now.dq[k] - then.dq[k])  # a filtered speed's; one that jumps falsely differs the other way
+            apart = moved - shown
+            apart -= max(min(apart, late), 0.0) + min(max(apart, late), 0.0)
+            excess = abs(apart) - floor - MOTION_SHARE * (now.path[k] - then.path[k])
             if excess > worst:
                 text = f"moved by {moved:.3f} rad in {now.stamp - then.stamp:.3f} s, its speeds say {shown:.3f} rad"
                 worst, found = excess, self._breach(Reflex.MOTION, k, text)
@@ -262,11 +265,14 @@ class Reflexes:
     def _contact(self) -> Breach | None:
         pushes = self.external.tolist()
         shares = [abs(push) / (self.settings.contact * most) for push, most in zip(pushes, self._efforts, strict=True)]
-        if not max(shares) > 1.0:
-            self._pushed = set()
+        over = {(k, pushes[k] > 0.0) for k, share in enumerate(shares) if share > 1.0}
+        before, since = self._pushed
+        renewed = since != self._observer.since  # else one wrong state may be in both
+        if renewed or not before:
+            self._pushed = (over, self._observer.since)
+        if not over:
             return Breach(Reflex.CONTACT, self._slow.loaded) if self._slow.loaded else None
-        before, self._pushed = self._pushed, {(k, pushes[k] > 0.0) for k, share in enumerate(shares) if share > 1.0}
-        if not (self._pushed & before or self._recent.confirmed()):  # one state alone may be noise
+        if not (renewed and over & before or self._recent.confirmed()):  # one state alone may be noise
             return None
         k = _largest(shares)
         allowed = self.settings.contact * self._efforts[k]

@@ -154,7 +154,7 @@ class Seen:
         return Shown(np.maximum(inertia, 0.0), friction * self._effort, held * self._effort, load)
 
     def pressed(self) -> FloatArray:
-        """The torque [N·m] that all of the last samples show the motors to give against what drives the joints along their motion."""
+        """The torque [N·m] that the motors give against what drives joints along their motion, by all of the last samples."""
         if not self._samples:
             return np.zeros_like(self._effort)
         now = self._samples[-1].stamp

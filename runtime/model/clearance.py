@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.options import option
-from diffpbd.runtime.functions.function import as_array
+from diffpbd.runtime.model.obstacles import NOTHING, Placed, expect_shapes, obstacles, rows_of
 from diffpbd.runtime.model.robot import Robot
 
 __all__ = [
@@ -31,100 +30,36 @@ KEPT = 0.02
 """[m] Default distance between links in planned motions."""
 NEAREST = 1.0
 """[m] Largest distance to keep, and largest overlap to allow."""
-FAR = 1e4
-"""[m] Position of unused obstacles."""
 FINEST = 1e-5
 """[s] Finest time step of the proof that a motion keeps its distance."""
-LEAST_SIZE = 1e-9
-"""[1] A quaternion or normal shorter than this has no direction."""
-COLUMNS = {
-    "spheres": "centre, radius", "capsules": "both ends, radius", "boxes": "centre, quaternion wxyz, sides",
-    "planes": "normal, height",
-}  # fmt: skip
-"""Columns of a row of each kind of obstacle, in words."""
-SOLID = {
-    "spheres": (slice(3, 4), slice(0)), "capsules": (slice(6, 7), slice(0)), "boxes": (slice(7, 10), slice(3, 7)),
-    "planes": (slice(0), slice(0, 3)),
-}  # fmt: skip
-"""For each kind the columns that are lengths, and those that are a direction."""
 PROBES = 7
 """[1] Number of poses that decide which joints move which distance."""
 
 
-def obstacles(robot: Robot, **given: npt.ArrayLike) -> dict[str, FloatArray]:
-    """Arguments of `clearance` and related functions: `spheres`, `capsules`, `boxes`, `planes`, a row each, padded to the
-    number that the robot was generated with by distant ones.
-
-    Rows are centre (3) and radius; both ends (3, 3) and radius; centre (3), quaternion wxyz (4), sides (3); normal (3), height.
-    """
-    counts = _expect(robot, "obstacles").obstacles
-    if strange := sorted(set(given) - set(counts)):
-        raise InputError(
-            f"{robot.name} was generated without {', '.join(strange)}; `diffpbd generate … --obstacles {strange[0]}=1` has "
-            "them."
-        )
-    columns = {argument.name: argument for argument in robot.function("clearance").facts.inputs}
-    found: dict[str, FloatArray] = {}
-    for kind, count in counts.items():
-        size = columns[kind].rows
-        rows = _rows(kind, given[kind], size) if kind in given else np.zeros((0, size))
-        if len(rows) > count:
-            raise InputError(f"{kind}: {len(rows)} are given, {robot.name} was generated with {count}.")
-        found[kind] = np.hstack([rows.T, np.tile(_far(kind)[:, None], count - len(rows))])
-    return found
-
-
-def _rows(kind: str, given: npt.ArrayLike, size: int) -> FloatArray:
-    """Rows (k, size) of one kind, or a single one (size,); InputError for invalid solids."""
-    rows = as_array(given, kind, "obstacles")
-    if rows.size == 0:
-        return np.zeros((0, size))
-    rows = rows[None] if rows.ndim == 1 else rows
-    if rows.ndim != 2 or rows.shape[1] != size:
-        raise InputError(f"{kind}: expected a row of {size} numbers each ({COLUMNS[kind]}), found shape {rows.shape}.")
-    lengths, direction = SOLID[kind]
-    for k, row in enumerate(rows):
-        if (row[lengths] < 0.0).any():
-            raise InputError(f"{kind}: row {k}: a length below 0 m, {row[lengths].min():g} ({COLUMNS[kind]}).")
-        if direction.stop and not np.linalg.norm(row[direction]) > LEAST_SIZE:
-            raise InputError(f"{kind}: row {k}: {row[direction].tolist()} has no direction ({COLUMNS[kind]}).")
-    return rows
-
-
-def _far(kind: str) -> FloatArray:
-    """A distant obstacle of this kind."""
-    away = {
-        "spheres": [FAR, 0.0, 0.0, 0.0],
-        "capsules": [FAR, 0.0, 0.0, FAR, 0.0, 1.0, 0.0],
-        "boxes": [FAR, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0],
-        "planes": [0.0, 0.0, 1.0, -FAR],
-    }
-    return np.array(away[kind])
-
-
 class Distances:
-    """Distances of a robot's shapes from each other at parameters alpha, with their names; without obstacles."""
+    """Distances of a robot's shapes from each other and from the obstacles `placed`, at parameters alpha, with their names."""
 
-    def __init__(self, robot: Robot, alpha: FloatArray) -> None:
-        clearance = _expect(robot, "Distances")
-        self.robot, self.alpha = robot, alpha
-        self._given = obstacles(robot)
+    def __init__(self, robot: Robot, alpha: FloatArray, placed: Placed = NOTHING) -> None:
+        clearance = expect_shapes(robot, "Distances")
+        self.robot, self.alpha, self.placed = robot, alpha, bool(placed)
+        self._given = obstacles(robot, **placed)
         own = {shape.name for shape in clearance.shapes}
-        self.pairs = tuple((row[0], row[1]) for row in clearance.rows if row[1] in own)
-        """Names of both shapes of every distance."""
+        own |= {f"{kind} {k}" for kind in placed for k in range(len(rows_of(kind, placed[kind])))}
+        self._kept = np.array([k for k, row in enumerate(clearance.rows) if row[1] in own], dtype=np.intp)
+        self.pairs = tuple((clearance.rows[k][0], clearance.rows[k][1]) for k in self._kept)
+        """Names of both sides of every distance."""
         self.reach = np.array(clearance.reach)
         """[m or 1] How far a point of a shape moves at most per unit of every joint."""
 
     def at(self, q: FloatArray) -> FloatArray:
         """Distances (…, pairs) [m] at poses (…, n_p)."""
         found = np.asarray(self._call("clearance", q), dtype=np.float64)
-        return found[..., : len(self.pairs)]
+        return np.asarray(found[..., self._kept])
 
     def slopes(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Distances and their derivatives (…, pairs, n)."""
         found = self._call("jac_clearance", q)
-        count = len(self.pairs)
-        return np.asarray(found.distance)[..., :count], np.asarray(found.ddistance_dp)[..., :count, :]
+        return np.asarray(found.distance)[..., self._kept], np.asarray(found.ddistance_dp)[..., self._kept, :]
 
     def _call(self, name: str, q: FloatArray) -> Any:
         given: dict[str, Any] = dict(self._given)
@@ -147,12 +82,11 @@ class Distances:
         return f"{one} and {other} are {abs(d):.4f} m {'into each other' if d < 0.0 else 'apart'}"
 
 
-def distances_of(robot: Robot, alpha: FloatArray) -> Distances | None:
-    """`Distances` of a robot that has them between its links; None for others."""
-    clearance = robot.manifest.clearance
-    if clearance is None:
+def distances_of(robot: Robot, alpha: FloatArray, placed: Placed = NOTHING) -> Distances | None:
+    """`Distances` of a robot that has them between its links or from what is placed; None for others."""
+    if robot.manifest.clearance is None and not placed:
         return None
-    found = Distances(robot, alpha)
+    found = Distances(robot, alpha, placed)
     return found if found.pairs else None
 
 
@@ -164,17 +98,20 @@ def distance_option(usual: float) -> Any:
     )  # fmt: skip
 
 
-def least_distance(robot: Robot, asked: float | None, usual: float = 0.0) -> float | None:
-    """The distance [m] to keep: `asked`, else `usual` for a robot that has distances between its links, else None."""
+def least_distance(robot: Robot, asked: float | None, usual: float = 0.0, placed: Placed = NOTHING) -> float | None:
+    """The distance [m] to keep: `asked`, else `usual` for a robot that has distances between its links or from what is placed,
+    else None."""
     if asked is not None:
-        _expect(robot, f"{arg.clearance}")
-    return usual if asked is None and distances_of(robot, robot.alpha.defaults) is not None else asked
+        expect_shapes(robot, f"{arg.clearance}")
+    return usual if asked is None and distances_of(robot, robot.alpha.defaults, placed) is not None else asked
 
 
-def near(robot: Robot, alpha: FloatArray, least: float | None) -> Callable[[FloatArray], str] | None:
+def near(
+    robot: Robot, alpha: FloatArray, least: float | None, placed: Placed = NOTHING
+) -> Callable[[FloatArray], str] | None:
     """A function of the pose q [rad]: which two shapes are nearer than `least` [m], in words, or empty; None without
     distances or `least`."""
-    distances = None if least is None else distances_of(robot, alpha)
+    distances = None if least is None else distances_of(robot, alpha, placed)
     if distances is None or least is None:
         return None
     plain = not distances._given
@@ -187,9 +124,16 @@ def near(robot: Robot, alpha: FloatArray, least: float | None) -> Callable[[Floa
     return found
 
 
-def expect_apart(robot: Robot, alpha: FloatArray, least: float | None, poses: Iterable[FloatArray], what: str) -> None:
+def expect_apart(
+    robot: Robot,
+    alpha: FloatArray,
+    least: float | None,
+    poses: Iterable[FloatArray],
+    what: str,
+    placed: Placed = NOTHING,
+) -> None:
     """An InputError that names `what` if shapes are nearer than `least` [m] at a pose; poses with NaN are skipped."""
-    distances = None if least is None else distances_of(robot, alpha)
+    distances = None if least is None else distances_of(robot, alpha, placed)
     every = [q for q in poses if not np.isnan(q).any()]
     if distances is None or least is None or not every:
         return
@@ -207,14 +151,6 @@ def _asked(least: float) -> str:
         if least == 0.0
         else f"{-least:g} m are allowed"
     )
-
-
-def _expect(robot: Robot, what: str) -> Any:
-    if robot.manifest.clearance is None:
-        raise InputError(
-            f"{what}: {robot.name} was generated without distances; `diffpbd generate … --clearance` makes them."
-        )
-    return robot.manifest.clearance
 
 
 def apart_throughout(

@@ -536,8 +536,9 @@ class Ik(Function):
         which is p0); 4 most steps of each (100); 5 what is left free at every limit that has room for it (0); 0 or
         less: the number in brackets
         alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
-        keep_apart: [m, cost per m, 1] 0 least distance; 1 price of a metre less, 0: distances are not kept; 2 above
-        0: a plan that is nearer, and nearer than the start, by 1 mm is none; ik never gives less
+        keep_apart: [m, cost per m, 1] 0 least distance, of what is nearer at the start of mpc its distance there and
+        5 cm/s more; 1 price of a metre less, 0: distances are not kept; 2 above 0: a plan that is nearer, and nearer
+        than the start, by 1 mm is none; ik never gives less
         spheres: [m] world (root link); a column each: centre, radius
         capsules: [m] world (root link); a column each: both ends of the axis, radius
         boxes: [m, 1 (quaternion wxyz)] world (root link); a column each: centre, quaternion, lengths of the sides
@@ -559,8 +560,9 @@ class Ik(Function):
         which is p0); 4 most steps of each (100); 5 what is left free at every limit that has room for it (0); 0 or
         less: the number in brackets
         alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
-        keep_apart: [m, cost per m, 1] 0 least distance; 1 price of a metre less, 0: distances are not kept; 2 above
-        0: a plan that is nearer, and nearer than the start, by 1 mm is none; ik never gives less
+        keep_apart: [m, cost per m, 1] 0 least distance, of what is nearer at the start of mpc its distance there and
+        5 cm/s more; 1 price of a metre less, 0: distances are not kept; 2 above 0: a plan that is nearer, and nearer
+        than the start, by 1 mm is none; ik never gives less
         spheres: [m] world (root link); a column each: centre, radius
         capsules: [m] world (root link); a column each: both ends of the axis, radius
         boxes: [m, 1 (quaternion wxyz)] world (root link); a column each: centre, quaternion, lengths of the sides
@@ -1383,8 +1385,9 @@ class Mpc(_Rollout):
         PD_guess: [rad/s (m/s where prismatic)] joints, base to tip; a column a node: the ends of the steps, with N +
         1 columns their start first, which is not used
         U_guess: [N·m (N where prismatic)] joints, base to tip; a column a step
-        keep_apart: [m, cost per m, 1] 0 least distance; 1 price of a metre less, 0: distances are not kept; 2 above
-        0: a plan that is nearer, and nearer than the start, by 1 mm is none; ik never gives less
+        keep_apart: [m, cost per m, 1] 0 least distance, of what is nearer at the start of mpc its distance there and
+        5 cm/s more; 1 price of a metre less, 0: distances are not kept; 2 above 0: a plan that is nearer, and nearer
+        than the start, by 1 mm is none; ik never gives less
         spheres: [m] world (root link); a column each: centre, radius
         capsules: [m] world (root link); a column each: both ends of the axis, radius
         boxes: [m, 1 (quaternion wxyz)] world (root link); a column each: centre, quaternion, lengths of the sides
@@ -1418,12 +1421,28 @@ class Mpc(_Rollout):
         PD_guess: [rad/s (m/s where prismatic)] joints, base to tip; a column a node: the ends of the steps, with N +
         1 columns their start first, which is not used
         U_guess: [N·m (N where prismatic)] joints, base to tip; a column a step
-        keep_apart: [m, cost per m, 1] 0 least distance; 1 price of a metre less, 0: distances are not kept; 2 above
-        0: a plan that is nearer, and nearer than the start, by 1 mm is none; ik never gives less
+        keep_apart: [m, cost per m, 1] 0 least distance, of what is nearer at the start of mpc its distance there and
+        5 cm/s more; 1 price of a metre less, 0: distances are not kept; 2 above 0: a plan that is nearer, and nearer
+        than the start, by 1 mm is none; ik never gives less
         spheres: [m] world (root link); a column each: centre, radius
         capsules: [m] world (root link); a column each: both ends of the axis, radius
         boxes: [m, 1 (quaternion wxyz)] world (root link); a column each: centre, quaternion, lengths of the sides
         planes: [1, m] world (root link); a column each: normal away from the solid, height along it
+
+        One more axis in front of an argument makes a batch; `threads` splits its rows.
+        """
+
+class DampedHold(Function):
+    def __call__(self, p: JointValues, pd: JointValues, u_lower: npt.ArrayLike, u_upper: npt.ArrayLike, delay: npt.ArrayLike, h: npt.ArrayLike | None = None, alpha: Alpha | None = None, *, threads: int = 1) -> FloatArray:
+        """Torque of the motors, within bounds, that holds a pose and damps its motion, stable in sampled control.
+
+        p: [rad (m where prismatic)] joints, base to tip
+        pd: [rad/s (m/s where prismatic)] joints, base to tip
+        u_lower: [N·m (N where prismatic)] least u; joints, base to tip
+        u_upper: [N·m (N where prismatic)] most u; joints, base to tip
+        delay: [1] steps h from the measurement of p and pd until u acts, 0 or more
+        h: [s]
+        alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
 
         One more axis in front of an argument makes a batch; `threads` splits its rows.
         """
@@ -2787,6 +2806,9 @@ class RobotFunctions:
 
     mpc: Mpc
     """Plan of N torques along a reference, bounded: sequential quadratic programs over joint_step."""
+
+    damped_hold: DampedHold
+    """Torque of the motors, within bounds, that holds a pose and damps its motion, stable in sampled control."""
 
     fk: Fk
     """Maximal state of every link from joint positions and rates."""

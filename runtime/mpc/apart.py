@@ -22,6 +22,10 @@ HARD_PRICE = 1e5
 """[cost per m] Price of a hard constraint; a higher one would only lose digits."""
 
 
+PARTING = ("mpc_parting", "mpc_parting_price")
+"""The manifest's constants [m/s, cost per m] for what is nearer at the start than asked."""
+
+
 class Apart:
     """Inputs of the emitted solver: `numbers` (least distance [m], price, whether it is hard) and obstacles, columns one after
     another. All are changed in place, so that back ends may hold them."""
@@ -36,6 +40,12 @@ class Apart:
                 f"MPC: clearance {least!r} at clearance_price {price!r}; expected a finite number [m] and one above 0 "
                 "[cost per m]."
             )
+        known = {constant.name: constant.value for constant in robot.manifest.constants}
+        if not set(PARTING) <= known.keys():
+            raise InputError(
+                f"MPC: {robot.name} was generated before plans part; generate it again: {robot.manifest.again()}."
+            )
+        self._parting, self._parting_price = (known[name] for name in PARTING)
         self.obstacles = {kind: np.ascontiguousarray(x.T) for kind, x in obstacles(robot).items()}
 
     @classmethod
@@ -56,10 +66,21 @@ class Apart:
         found: FloatArray = np.asarray(self.robot.function("clearance")(P, **given, alpha=self.alpha))
         return found
 
-    def penalty(self, P: FloatArray) -> float:
-        """Cost of violated distances at poses."""
-        least, price = self.numbers[:2]
-        return float(price * np.maximum(least - self.distances(P), 0.0).sum()) if price else 0.0
+    def asked(self, p: FloatArray, count: int, h: float) -> tuple[FloatArray, FloatArray]:
+        """Distances [m] (count, distances) that nodes 1 … count of a plan from p are asked for, and what a metre less costs.
+
+        What is nearer at the start has to part at a stated rate, for a limited price."""
+        first, (least, price) = self.distances(p[None]), self.numbers[:2]
+        grown: FloatArray = first + self._parting * h * np.arange(1, count + 1)[:, None]
+        prices = np.where(first[0] < least, np.minimum(price, self._parting_price), price)
+        return np.minimum(grown, least), np.broadcast_to(prices, grown.shape)
+
+    def penalty(self, P: FloatArray, h: float) -> float:
+        """Cost of violated distances of a plan's nodes P, the first of which is the start."""
+        if not self.numbers[1]:
+            return 0.0
+        asked, prices = self.asked(P[0], len(P) - 1, h)
+        return float((prices * np.maximum(asked - self.distances(P[1:]), 0.0)).sum())
 
 
 def kept_apart(robot: Robot, alpha: FloatArray, least: float | None, price: float | None, hard: bool) -> Apart | None:
@@ -71,8 +92,8 @@ def kept_apart(robot: Robot, alpha: FloatArray, least: float | None, price: floa
 
 
 def place(robot: Robot, apart: Apart | None, given: Mapping[str, npt.ArrayLike]) -> None:
-    """`Apart.place`; an InputError if the robot has no distances."""
-    if apart is None:
-        obstacles(robot, **given)
-    else:
+    """`Apart.place`; an InputError if obstacles are given to a robot without distances."""
+    if apart is not None:
         apart.place(given)
+    elif given:
+        obstacles(robot, **given)

@@ -16,6 +16,7 @@ from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.model.limits import Limits
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.model.statics import holding_torque
+from diffpbd.runtime.mpc.apart import place
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
@@ -49,8 +50,8 @@ class MpcController:
     def __init__(
         self, robot: Robot, alpha: FloatArray, limits: Limits, period: float, settings: Mapping[str, Any]
     ) -> None:
-        """`settings` as `settings()` gives them: horizon, weights, goal or reference, goal_speed, delay, and
-        disturbance, the time constant [s] of the observer (None: no observer)."""
+        """`settings` as `settings()` gives them: horizon, weights, goal or reference, goal_speed, delay,
+        disturbance, the time constant [s] of the observer (None: no observer), and obstacles, rows by kind."""
         self._settings = dict(settings)
         try:
             horizon, delay = int(settings["horizon"]), int(settings.get("delay", 0))
@@ -83,6 +84,7 @@ class MpcController:
                 delay=delay, disturbance=constant, transition=0.0 if constant is None else TRANSITION, **_apart(settings)
             ),
         )  # fmt: skip
+        place(robot, self.mpc.problem.apart, settings.get("obstacles", {}))
         if self.mpc.observer is not None:
             self.mpc.observer.most = LOAD_SHARE * limits.effort
         self._nodes: FloatArray = period * (np.arange(horizon + 1, dtype=np.float64) + delay)

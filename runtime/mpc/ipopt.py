@@ -68,14 +68,17 @@ class Ipopt:
         self._parts = (n * N, n_p * N, *(n * N,) * 3)
         slack, rows, self._obstacles = _distances(problem, P)
         self._rows = slack.numel()
-        cost += 0.0 if problem.apart is None else problem.apart.numbers[1] * casadi.sum1(slack)
+        prices = casadi.MX.sym("prices", self._rows)
+        cost += casadi.dot(prices, slack)
         places = _places(floating, P)
         x = casadi.vertcat(*[casadi.vec(v) for v in (U, P, PD, slack_p, slack_pd)], slack, self._motion.unknowns)
         g = casadi.vertcat(*[
             casadi.vec(v)
             for v in (equations, changes, places - slack_p, places + slack_p, PD - slack_pd, PD + slack_pd, rows)
         ])  # fmt: skip
-        parameters = casadi.vertcat(*[casadi.vec(v) for v in data.values()], self._obstacles, self._motion.parameter)
+        parameters = casadi.vertcat(
+            *[casadi.vec(v) for v in data.values()], self._obstacles, prices, self._motion.parameter
+        )
         options = {**OPTIONS, "ipopt": {**OPTIONS["ipopt"], "tol": TOLERANCE, "max_iter": MAX_ITERATIONS}}
         self._solver: Any = casadi.nlpsol("mpc", "ipopt", {"x": x, "f": cost, "g": g, "p": parameters}, options)
 
@@ -98,7 +101,9 @@ class Ipopt:
         none, count = np.zeros(self._equations), 0
         near = np.zeros(self._rows)
         obstacles = () if problem.apart is None or not self._rows else tuple(problem.apart.obstacles.values())
-        least = np.full(self._rows, 0.0 if problem.apart is None else problem.apart.numbers[0])
+        least, prices = (
+            (near, near) if problem.apart is None or not self._rows else problem.apart.asked(task.p, N, problem.h)
+        )
         first = self._motion.values(guess is None)
         own = self._motion.first(U, P, PD, first[0])
         unbound = np.full_like(own, np.inf)
@@ -110,7 +115,9 @@ class Ipopt:
                     ubx=_flat(rows * upper, free, free_slacks, near + np.inf, unbound),
                     lbg=_flat(none, rows * -change, -side, rows * p_lower, -side, rows * -speed, least),
                     ubg=_flat(none, rows * change, rows * p_upper, side, rows * speed, side, near + np.inf),
-                    p=_flat(task.p, task.pd, task.u_last, task.P[1:], task.PD[1:], task.U, task.tip[1:], *obstacles, value),
+                    p=_flat(
+                        task.p, task.pd, task.u_last, task.P[1:], task.PD[1:], task.U, task.tip[1:], *obstacles, prices, value
+                    ),
                 )  # fmt: skip
             except RuntimeError as error:  # a function of the problem could not be evaluated
                 return Plan(Status.NOT_SOLVED, U, P, PD, iterations=count, detail=str(error).strip().splitlines()[-1])

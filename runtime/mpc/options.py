@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy.typing as npt
-
 from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.options import expect, option
 from diffpbd.runtime.model.clearance import distance_option
@@ -32,10 +30,9 @@ class MpcOptions:
 
     `programs` quadratic programs a tick (1: a real-time iteration) within `time_limit` [s]; `delay`: steps between measuring a
     state and the torque planned from it acting; `reuse`: failed ticks in a row that go on with an old plan; `price` [cost per
-    rad, per rad/s] of broken bounds; `damping` [N·m·s/rad] of the fall-back torque, a number or one a joint; `disturbance` [s]:
-    time constant of the observer whose estimate is a constant joint torque in the plan (None: no observer);
-    `transition` [rad/s]: the least width in the plan of the sign change of Coulomb friction, because a program only sees
-    the slope at its linearisation.
+    rad, per rad/s] of broken bounds; `disturbance` [s]: time constant of the observer whose estimate is a constant joint
+    torque in the plan (None: no observer); `transition` [rad/s]: the least width in the plan of the sign change of Coulomb
+    friction, because a program only sees the slope at its linearisation.
 
     `clearance` [m]: least distance of links from each other and from obstacles (None: no constraint), for a robot that was
     generated with `--clearance`; a metre of violation costs `clearance_price` (None: 1e4, with `clearance_hard` 1e5). With
@@ -55,7 +52,6 @@ class MpcOptions:
     delay: int = option("Delay in steps until a torque acts, which is compensated.", 0, span=(0, 10), unit="steps")
     reuse: int = 5
     price: tuple[float, float] = (PRICE, PRICE)
-    damping: npt.ArrayLike | None = None
     disturbance: float | None = option(
         "Estimate and compensate unmodelled joint torques.", None, flag="--disturbance/--no-disturbance",
         parse=lambda on: TIME_CONSTANT if on else None,

@@ -19,6 +19,8 @@ class PlanSource(enum.Enum):
     SOLVED = "solved"
     SHIFTED = "shifted"
     FALL_BACK = "fall back"
+    BLIND = "blind"
+    """The fall-back torque of an old pose: none was measured for half a second."""
 
 
 @dataclass

@@ -24,6 +24,7 @@ from diffpbd.runtime.model.statics import holding_torque
 from diffpbd.runtime.mpc.apart import kept_apart
 from diffpbd.runtime.mpc.backends import Solver, solver_of
 from diffpbd.runtime.mpc.disturbance import DisturbanceObserver
+from diffpbd.runtime.mpc.fall_back import FallBack
 from diffpbd.runtime.mpc.history import History
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.passive import (
@@ -35,7 +36,6 @@ from diffpbd.runtime.mpc.passive import (
 )
 from diffpbd.runtime.mpc.plan import PlanReuse, PlanSource
 from diffpbd.runtime.mpc.problem import (
-    NONE,
     Bounds,
     Plan,
     Problem,
@@ -44,15 +44,11 @@ from diffpbd.runtime.mpc.problem import (
     Weights,
     check_step,
     finite_array,
-    spread,
     trajectory,
 )
 from diffpbd.runtime.mpc.yielding import Yielding
 
 __all__ = ["Mpc", "Tick"]
-
-DAMPING_SHARE = 0.1
-"""[1] Damping of the fall-back torque: this share of a joint's effort limit at its speed limit."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,8 +112,7 @@ class Mpc(Sent):
         self._programs = chosen.programs
         self._seconds = float("inf") if chosen.time_limit is None else chosen.time_limit
         self._reuse_limit = chosen.reuse
-        own = DAMPING_SHARE * np.where(limits[1] < NONE, limits[1], 0.0) / robot.limits.speed
-        self._damping = own if chosen.damping is None else spread("damping", chosen.damping, n)
+        self._fall_back = FallBack(robot, self.problem.alpha, step, self.delay)
         self._step = robot.function("joint_step")
         self._nodes: FloatArray = step * np.arange(horizon + 1, dtype=np.float64)
         self.observer = (
@@ -144,8 +139,8 @@ class Mpc(Sent):
         if self.observer is not None:
             self.observer.start()
         self._yielding.start()
+        self._fall_back.start()
         self._held: FloatArray | None = None
-        self._hold: FloatArray | None = None
         self._last_time: float | None = None
         self.counts.clear()
         self.statuses.clear()
@@ -201,14 +196,15 @@ class Mpc(Sent):
         `stamp` [s]: when the state was measured, by the clock of `time`; None: `delay` steps before its torque acts.
 
         Whatever fails (a state or reference that is not finite, the prediction, the solver), a torque is returned: the last
-        plan's row for this time, at most `reuse` times in a row, then the holding torque with damping. After that the next
-        solve starts cold.
+        plan's row for this time, at most `reuse` times in a row, then the damped hold of the last finite pose (source BLIND:
+        an old one, brake the arm otherwise). After that the next solve starts cold.
         """
         begin = clock.perf_counter()
         plan: Plan | None = None
         status = Status.BAD_INPUT
         time = expect_moments(time, stamp)
         state = measured_state(self.problem.robot, self._closed, p, pd, self.problem.alpha)
+        self._fall_back.see(*state)
         given = {"P": P, "PD": PD, "U": U, "tip": tip}
         references = [as_array(r, name, "Mpc.tick", finite=False) for name, r in given.items() if r is not None]
         if self.observer is not None:
@@ -216,7 +212,7 @@ class Mpc(Sent):
         if np.isfinite(time) and all(np.isfinite(values).all() for values in (*state, *references)):
             try:
                 measured = holding_torque(self.problem.robot, state[0], self.problem.alpha)
-                self._held, self._hold = measured, measured - self._damping * state[1]
+                self._held = measured
                 if self._u_last is None:
                     self._u_last = mixed(measured, measured, *self.problem.bounds[:2])
                 ahead = self._predict(state[0], state[1])
@@ -231,13 +227,16 @@ class Mpc(Sent):
                 status = Status.STEP_FAILED
         if plan is not None and plan.status.usable:
             source, torque = self.reuse.success(time, plan.U, biased)
+            if self.observer is not None:
+                self._fall_back.load = self.observer.lasting
         else:
-            hold = np.zeros(self.problem.robot.n) if self._hold is None else self._hold
             now = time if np.isfinite(time) else (self._last_time or 0.0) + self.problem.h
-            source, torque = self.reuse.failure(now, self.problem.h, hold)
-            if source is PlanSource.FALL_BACK and self.observer is not None:
-                self.observer.start()
-                self._yielding.start()
+            source, torque = self.reuse.failure(now, self.problem.h, self._fall_back.torque(*self.problem.bounds[:2]))
+            if source is PlanSource.FALL_BACK:
+                source = PlanSource.BLIND if self._fall_back.blind else source
+                if self.observer is not None:
+                    self.observer.start()
+                    self._yielding.start()
         torque = mixed(torque, self._held, *self.problem.bounds[:2])
         self._remember(time, torque)
         self.counts[source] += 1

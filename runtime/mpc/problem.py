@@ -249,7 +249,7 @@ class Problem:
         places = without_turn(self.floating, P[1:])
         over = np.maximum(places - p_upper, 0) + np.maximum(p_lower - places, 0)
         over_speed = np.maximum(abs(PD[1:]) - speed, 0)
-        total += 0.0 if self.apart is None else self.apart.penalty(P[1:])
+        total += 0.0 if self.apart is None else self.apart.penalty(P, self.h)
         return total + self.price[0] * float(over.sum()) + self.price[1] * float(over_speed.sum())
 
     def violation(self, P: FloatArray, PD: FloatArray) -> float:

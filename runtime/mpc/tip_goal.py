@@ -8,6 +8,7 @@ import numpy.typing as npt
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.model.inverse_kinematics import Sought, solve
+from diffpbd.runtime.model.obstacles import NOTHING, Placed
 from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["pose_at"]
@@ -22,9 +23,10 @@ def pose_at(
     start: FloatArray,
     alpha: FloatArray | None = None,
     clearance: float | None = None,
+    placed: Placed = NOTHING,
 ) -> FloatArray:
-    """Positions (n,) near `start` that put the tip's origin at `tip` (3,) [m], world, with links `clearance` [m] apart
-    (None: any); InputError where none was found."""
+    """Positions (n,) near `start` that put the tip's origin at `tip` (3,) [m], world, with links `clearance` [m] apart and away
+    from the obstacles `placed` (None: any); InputError where none was found."""
     try:
         goal = np.asarray(tip, dtype=np.float64)
     except (TypeError, ValueError):
@@ -37,7 +39,7 @@ def pose_at(
         )
     if robot.manifest.robot.loops:
         raise InputError(f"{robot.name} has closed loops; a goal of the tip is for open chains: give one by joint.")
-    found = solve(robot, Sought(position=goal, q0=start, margin=INSIDE, clearance=clearance), alpha)
+    found = solve(robot, Sought(position=goal, q0=start, margin=INSIDE, clearance=clearance, obstacles=placed), alpha)
     if found.reached:
         return found.q
     near = "" if clearance is None else f", its links {found.clearance:.4g} m apart where {clearance:g} m are asked"

@@ -73,8 +73,8 @@ JOBS = (
     Job(
         "mpc", (diffpbd.Mpc.__init__, diffpbd.Mpc.run_to, diffpbd.Plant), "MpcHow ApproachHow",
         (MpcOptions, Approach, diffpbd.Plant),
-        {*MENDING, "bridge_jumps", "reference"},  # only a command follows a log
-        {"damping", "price", "reuse", "transition"},
+        {*MENDING, "bridge_jumps", "reference", "obstacle", "obstacles"},  # only a command follows a log; place_obstacles
+        {"price", "reuse", "transition"},
     ),
     Job(
         "simulate", (diffpbd.simulate,), "", (),

@@ -64,26 +64,28 @@ def sine(time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return REST + 0.05 * (np.sin(angle) - np.sin(phase)), 0.2 * np.cos(angle)
 
 
-@pytest.mark.parametrize("load", [None, -4.0])
-def test_the_c_program_does_what_python_does(track: Path, load: float | None) -> None:
-    """With a load [N·m] on s1 that only an observer knows, too."""
-    found = rows(track, 25, 1, *(() if load is None else (load,)))
+@pytest.mark.parametrize(("load", "lost"), [(None, (0, 0)), (-4.0, (0, 0)), (-1.0, (8, 14))])
+def test_the_c_program_does_what_python_does(track: Path, load: float | None, lost: tuple[int, int]) -> None:
+    """With a load [N·m] on s1 that only an observer knows, too, and with some ticks `lost` without a plan."""
+    found = rows(track, 25, 1, *(() if load is None else (load, *lost)))
     robot = loaded("baxter_bare")
     effort = np.array([50.0, 50.0, 50.0, 50.0, 15.0, 15.0, 15.0])
     three, two = np.full(7, 3.0), np.full(7, 2.0)
     bounds = Bounds(-effort, effort, 0.1 * effort, -three, three, two)
-    mpc = Mpc(robot, N, bounds=bounds, options=MpcOptions(disturbance=None if load is None else TIME_CONSTANT))
+    options = MpcOptions(disturbance=None if load is None else TIME_CONSTANT, reuse=0)
+    mpc = Mpc(robot, N, bounds=bounds, options=options)
     unknown = np.array([0.0, load or 0.0, 0, 0, 0, 0, 0])
     p, pd = REST.copy(), np.zeros(7)
     mpc.start(robot.gravity(p))
     for tick, row in enumerate(found):
         P, PD = sine(0.01 * (tick + np.arange(N + 1)))
-        u = mpc.tick(0.01 * tick, p, pd, P, PD, np.zeros(7)).torque
+        without = lost[0] <= tick < lost[1]
+        u = mpc.tick(0.01 * tick, p, pd, P * np.nan if without else P, PD, np.zeros(7)).torque
         p, pd = robot.joint_step(p, pd, u + unknown)
-        assert row[0] == tick and row[1] == Status.SOLVED
+        assert row[0] == tick and row[1] == (Status.BAD_INPUT if without else Status.SOLVED)
         np.testing.assert_allclose(row[2:9], u, rtol=0, atol=AGREE)
         np.testing.assert_allclose(row[9:], p, rtol=0, atol=AGREE)
-    if mpc.observer is not None:
+    if mpc.observer is not None and not any(lost):
         assert mpc.observer.estimate[1] == pytest.approx(unknown[1], rel=1e-3)
 
 

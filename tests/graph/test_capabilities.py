@@ -34,7 +34,7 @@ from diffpbd.runtime.folder.manifest import Manifest, family
 MIMIC = '<limit effort="1" velocity="1"/><mimic joint="ja" multiplier="2"/>'
 POINT = '<inertial><mass value="1"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>'
 FORWARD = {"forward_dynamics", "jac_forward_dynamics", "jac_alpha_forward_dynamics", "vjp_forward_dynamics"}
-IN_C = {"joint_step", "kicked_step", "node_torque", "rollout", "trajectory", "estimate_torque", "mpc"}
+IN_C = {"joint_step", "kicked_step", "node_torque", "rollout", "trajectory", "estimate_torque", "mpc", "damped_hold"}
 ORDERS = {f"{order}_order_{kind}" for order in ("fourth", "sixth") for kind in ("step", "rollout")}
 STEPS = IN_C | ORDERS | {"jac_alpha_joint_step", "joint_step_unrolled"}
 MAXIMAL = {"step", "rollout_step", "vjp_step", "vjp_rollout_step", "momentum_residual", "state_residual"}
@@ -135,7 +135,15 @@ def test_functions_on_demand_bring_what_they_call() -> None:
     robot = load(generated("double_pendulum", functions=("mpc",)))
     families = {family(name) for name in robot.functions}
     always = {family(name) for group in GROUPS if group.made == ALWAYS for name in group.functions}
-    assert families == always | {"mpc", "joint_step", "kicked_step", "node_torque", "rollout", "trajectory"}
+    assert families == always | {
+        "mpc",
+        "damped_hold",
+        "joint_step",
+        "kicked_step",
+        "node_torque",
+        "rollout",
+        "trajectory",
+    }
     assert "--functions mpc" in (robot.folder / "README.md").read_text(encoding="utf-8")
     with pytest.raises(
         InputError, match="vjp_step'.*left out.*`diffpbd generate double_pendulum.* --functions mpc,vjp_step`"

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from support.bench_arm import Bench
 from support.bench_baxter import BenchBaxter
+from support.reality import BenchReal, Differences
 from support.robots import loaded
 
 from diffpbd.runtime.control.gravity import GravityOwner
@@ -25,19 +27,32 @@ REST = [0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0]
 SPRING = {"spring.stiffness.left_s1": 24.0, "spring.rest.left_s1": -1.514}
 
 
+PLANTS = pytest.mark.parametrize(
+    "differences",
+    [None, *(Differences.drawn(seed, load=0.0) for seed in (0, 1))],
+    ids=["on the model", "seed 0", "seed 1"],
+)
+"""The arm as its model has it, and two of the reality bench with nothing in the hand."""
+
+
 def run_of(
     law: dict[str, Any], rate: float, duration: float, *, owner: GravityOwner = GravityOwner.MODEL, bench: Bench | None = None,
     kind: type[Run] = Run, log: Path | None = None, observer: Callable[[Tick], None] | None = None, name: str = "baxter_bare",
+    differences: Differences | None = None,
 ) -> tuple[Run, BenchBaxter, Recorder | None]:  # fmt: skip
-    """A run of the generated robot `name` that has not begun, its arm, and its log if there is one."""
+    """A run of the generated robot `name` that has not begun, its arm, and its log if there is one; with `differences` the
+    arm is one of the reality bench."""
     robot = loaded(name)
     configuration = Configuration(
         robot.name, robot.manifest.abi_hash, robot.joints, law, owner, robot.alpha.vector(SPRING), limits_of(robot),
         Settings(1.0 / rate, ramp=0.2),
     )  # fmt: skip
     recorder = None if log is None else Recorder(log, configuration.to_json(), robot.joints)
-    arm = BenchBaxter(str(find_description(name)), configuration.limits, REST, bench or Bench(), rate=rate)
-    options = RunOptions(duration=duration)
+    if differences is None:
+        arm = BenchBaxter(str(find_description(name)), configuration.limits, REST, bench or Bench(), rate=rate)
+    else:
+        arm = BenchReal("baxter", configuration.limits, REST, differences, rate=rate, bench=bench)
+    options = RunOptions(duration=duration, allow_mismatch=differences is not None)
     run = kind(arm, configuration.supervisor(robot), options, recorder=recorder, observer=observer)
     arm.in_run = lambda: run.phase.value == "run"
     return run, arm, recorder

@@ -16,15 +16,18 @@ from diffpbd.runtime.loop.stopping import Reason
 
 pytest.importorskip("pinocchio")
 
-from .baxter_runs import check_account, executed, run_of
+from support.reality import Differences
+
+from .baxter_runs import PLANTS, check_account, executed, run_of
 
 TIP = ("--controller", "cartesian", "--tip-offset", "[0, 0, 0.05]", "--goal-speed", "0.1")
 
 
-def test_the_tip_moves_and_the_log_replays_bit_for_bit(tmp_path: Path) -> None:
+@PLANTS
+def test_the_tip_moves_and_the_log_replays_bit_for_bit(tmp_path: Path, differences: Differences | None) -> None:
     robot, log = loaded("baxter_bare"), tmp_path / "run.bag"
     law = configured(robot, command.make_context("run", [str(robot.folder), *TIP]).params, FollowWords()).controller
-    run, arm, recorder = run_of(law, 250.0, 2.5, log=log)
+    run, arm, recorder = run_of(law, 250.0, 2.5, log=log, differences=differences)
     report = executed(run, recorder)
     assert report.reason is Reason.FINISHED, report
     check_account(arm)

@@ -22,7 +22,9 @@ pytest.importorskip("pinocchio")
 
 from support.bench_baxter import BenchBaxter
 from support.calm_stops import DAMPING, STIFFNESS, by_pinocchio
+from support.reality import BenchReal, Differences
 
+from .baxter_runs import PLANTS
 from .bench_runs import execute
 
 URDF = Path(__file__).parents[2] / "diffpbd" / "codegen" / "robots" / "baxter_bare.urdf"
@@ -35,20 +37,27 @@ LAWS: dict[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 PUSH, WAY, FURTHEST = 30.0, 0.2, 0.8
+MOST, FURTHER = 35.0, 0.9
+"""N·m that it may answer, 0.7 of the effort, and rad that another joint may go, where the arm is not its model."""
 
 
 class Pushed:
     """A run that is pushed at a joint from 0.4 s on for `seconds`: states and torques from then on."""
 
     def __init__(
-        self, pose: str, law: str, joint: int, push: float, seconds: float, rate: float = 250.0, **reflexes: Any
-    ) -> None:
+        self, pose: str, law: str, joint: int, push: float, seconds: float, rate: float = 250.0,
+        differences: Differences | None = None, **reflexes: Any,
+    ) -> None:  # fmt: skip
         limits, laws = by_pinocchio(URDF, known=False)
         settings = Settings(1.0 / rate, ramp=0.1, reflexes=ReflexSettings(**reflexes))
         self.under = laws(LAWS[law], limits, settings)
-        self.arm = arm = BenchBaxter(str(URDF), limits, POSES[pose], Bench(), rate=rate)
+        self.arm = arm = (
+            BenchBaxter(str(URDF), limits, POSES[pose], Bench(), rate=rate)
+            if differences is None
+            else BenchReal("baxter", limits, POSES[pose], differences, rate=rate)
+        )
         self.ticks: list[Tick] = []
-        one = Run(arm, self.under, RunOptions(duration=4.0), observer=self.ticks.append)
+        one = Run(arm, self.under, RunOptions(duration=4.0, allow_mismatch=True), observer=self.ticks.append)
         arm.in_run = lambda: one.phase.value == "run"
         self.gave: list[np.ndarray] = []
         given: list[np.ndarray] = []
@@ -89,21 +98,28 @@ class Pushed:
 @pytest.mark.parametrize("law", list(LAWS))
 @pytest.mark.parametrize("pose", list(POSES))
 @pytest.mark.parametrize("joint, side", [(0, 1.0), (1, -1.0)])
-def test_a_steady_push_is_met_by_no_more_than_itself(law: str, pose: str, joint: int, side: float) -> None:
-    seen = Pushed(pose, law, joint, side * PUSH, 3.0)
+@PLANTS
+def test_a_steady_push_is_met_by_no_more_than_itself(
+    law: str, pose: str, joint: int, side: float, differences: Differences | None
+) -> None:
+    seen = Pushed(pose, law, joint, side * PUSH, 3.0, differences=differences)
     assert seen.report.reflex is Reflex.CONTACT and "torques that gave way" in seen.report.ending, seen.report
-    assert len(seen.gave) > 20 and np.abs(seen.gave).max() <= PUSH, np.abs(seen.gave).max()
+    assert len(seen.gave) > 20 and np.abs(seen.gave).max() <= (PUSH if differences is None else MOST)
     assert WAY <= seen.way_given.max() < WAY + 0.04  # of the joint that goes furthest
-    assert seen.way[: seen.stopped].max() < FURTHEST, seen.way[: seen.stopped].max(axis=0).round(2)
+    furthest = FURTHEST if differences is None else FURTHER
+    assert seen.way[: seen.stopped].max() < furthest, seen.way[: seen.stopped].max(axis=0).round(2)
     assert side * (seen.q[-1] - seen.q[0])[joint] > 0.1
 
 
 @pytest.mark.parametrize("law", list(LAWS))
 @pytest.mark.parametrize("rate", [250.0, 1000.0])
-def test_when_the_push_ends_the_arm_comes_to_rest_and_is_held(law: str, rate: float) -> None:
-    seen = Pushed("bent", law, 1, PUSH, 0.06, rate=rate)
+@PLANTS
+def test_when_the_push_ends_the_arm_comes_to_rest_and_is_held(
+    law: str, rate: float, differences: Differences | None
+) -> None:
+    seen = Pushed("bent", law, 1, PUSH, 0.06, rate=rate, differences=differences)
     assert "torques that gave way" in seen.report.ending and "hold the measured pose" in seen.report.ending, seen.report
-    assert np.abs(seen.gave).max() <= PUSH and seen.way.max() < 0.35
+    assert np.abs(seen.gave).max() <= (PUSH if differences is None else MOST) and seen.way.max() < 0.35
     rested = next(k for k in range(len(seen.dq)) if (np.abs(seen.dq[k:]) < 0.05).all())
     turned = next(t for t, mode in seen.modes if mode is Mode.POSITION) - seen.arm.begun - 0.4
     assert 0.4 < turned - rested * STEP < 0.7, (turned, rested * STEP)

@@ -17,7 +17,9 @@ from diffpbd.runtime.records.messages import Tick
 
 pytest.importorskip("pinocchio")
 
-from .baxter_runs import check_account, executed, run_of
+from support.reality import Differences
+
+from .baxter_runs import PLANTS, check_account, executed, run_of
 
 GOAL, STIFFNESS, S1 = -0.45, 30.0, 1
 FRICTION = 0.8 / STIFFNESS  # rad; within this the robot's Coulomb friction may hold the joint
@@ -31,9 +33,10 @@ LAW = {
 """The arm turns about s1 with some 3 kg·m², so the damping is a little below critical."""
 
 
-def test_pushes_are_yielded_to_and_returned_from(tmp_path: Path) -> None:
+@PLANTS
+def test_pushes_are_yielded_to_and_returned_from(tmp_path: Path, differences: Differences | None) -> None:
     ticks: list[Tick] = []
-    run, arm, _ = run_of(LAW, 250.0, END, owner=GravityOwner.ROBOT, observer=ticks.append)
+    run, arm, _ = run_of(LAW, 250.0, END, owner=GravityOwner.ROBOT, observer=ticks.append, differences=differences)
     for at, torque in PUSHES:
         arm.after(at, lambda torque=torque: arm.robot.push.__setitem__(S1, torque))
     report = executed(run)

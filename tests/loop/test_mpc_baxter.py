@@ -14,7 +14,9 @@ from diffpbd.runtime.loop.stopping import Reason
 
 pytest.importorskip("pinocchio")
 
-from .baxter_runs import REST, check_account, executed, run_of
+from support.reality import Differences
+
+from .baxter_runs import PLANTS, REST, check_account, executed, run_of
 
 MPC = {
     "name": "mpc", "horizon": 15, "goal": [REST[0] + 0.15, *[None] * 6], "goal_speed": 0.4, "reference": None, "delay": 1,
@@ -22,10 +24,15 @@ MPC = {
 }  # fmt: skip
 
 
+@PLANTS
 @pytest.mark.parametrize(("owner", "disturbance"), [(GravityOwner.ROBOT, None), (GravityOwner.MODEL, 0.02)])
-def test_the_arm_goes_to_its_goal_and_replays(tmp_path: Path, owner: GravityOwner, disturbance: float | None) -> None:
+def test_the_arm_goes_to_its_goal_and_replays(
+    tmp_path: Path, owner: GravityOwner, disturbance: float | None, differences: Differences | None
+) -> None:
     log = tmp_path / "mpc.csv"
-    run, arm, recorder = run_of({**MPC, "disturbance": disturbance}, 100.0, 1.2, owner=owner, log=log)
+    run, arm, recorder = run_of(
+        {**MPC, "disturbance": disturbance}, 100.0, 1.2, owner=owner, log=log, differences=differences
+    )
     report = executed(run, recorder)
     assert report.reason is Reason.FINISHED, report
     assert report.counts[TickStatus.CONTROLLER_FAILED] == 0

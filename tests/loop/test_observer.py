@@ -100,7 +100,7 @@ def test_a_mass_matrix_from_torques_is_the_same() -> None:
     assert not Motion(inertial).friction(q, q).any()
     rubbing = Motion(lambda q, dq, ddq: inertial(q, dq, ddq) + 0.7 * dq, inertial)
     np.testing.assert_allclose(rubbing.friction(q, q), 0.7 * q)
-    assert Observer(None, LIMITS).drives(0, 1.0, []) is False
+    assert Observer(None, LIMITS).drives(0, 1.0, [[0.0, 0.0]]) is False
 
 
 @pytest.mark.parametrize("along", [-1.0, 1.0])

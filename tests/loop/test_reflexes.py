@@ -421,3 +421,53 @@ def test_thresholds_that_mean_nothing_are_refused(wrong: dict[str, float]) -> No
     with pytest.raises(FrozenInstanceError):  # and none slips in later
         ReflexSettings().speed = wrong.get("speed", 1.1)
     ReflexSettings(speed=1.0, margin=0.49, tracking=1e-9, contact=1.0, power=1e-9)
+
+
+ONE = Motion(lambda q, dq, ddq: np.array([2.0, 0.1]) * ddq)
+"""Two joints without coupling, of 2 and 0.1 kg·m²."""
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize("dt", [0.01, 0.002])
+def test_a_fast_joint_is_a_contact_if_something_else_drives_it(side: float, dt: float) -> None:
+    """The law's own speed is SPEED, and so is one that positions do not show."""
+    ddq, first = side * 6.0, side * 1.2
+    moves = {
+        "q": lambda t: MIDDLE + np.array([first * t + 0.5 * ddq * t**2 - 0.3 * side, 0.0]),
+        "dq": lambda t: np.array([first + ddq * t, 0.0]),
+    }
+    pulls = lambda torque: {"law": lambda t: np.array([torque, 0.0])}  # noqa: E731
+    found = drive(made(motion=ONE), 0.2, **moves, dt=dt)
+    assert found[0] is Reflex.CONTACT and "driven by" in found[2] and "N·m that the model does not explain" in found[2]
+    for share, reflex in ((1.0, Reflex.SPEED), (0.45, Reflex.SPEED), (0.42, Reflex.CONTACT)):  # of 12 N·m by the law
+        found = drive(made(motion=ONE, contact=1.0), 0.2, **moves, **pulls(share * 2.0 * ddq), dt=dt)
+        assert found[0] is reflex, share
+    blind = {"dq": lambda t: np.array([0.0, side * 2.3 * (t > 0.045)])}
+    assert drive(made(motion=ONE, contact=1.0), 0.2, **blind, dt=dt)[0] is Reflex.SPEED
+    assert drive(made(), 0.2, **moves, dt=dt)[0] is Reflex.SPEED  # no model, no word of what drives it
+
+
+@pytest.mark.parametrize("dt", [0.01, 0.002, 0.001])
+@pytest.mark.parametrize("spike", [0.3, 1.5])
+def test_one_wrong_speed_is_no_contact_and_two_are(dt: float, spike: float) -> None:
+    """0.6 and 3 N·m·s of a joint whose threshold is 15 N·m over 0.018 s; a change that positions show needs one state."""
+    at = round(0.1 / dt)
+    wrong = lambda *states: lambda t: np.array([spike * (round(t / dt) in states), 0.0])  # noqa: E731
+    assert drive(made(motion=ONE), 0.3, dq=wrong(at), dt=dt)[0] is None
+    assert drive(made(motion=ONE), 0.3, dq=wrong(at, at + 3), dt=dt)[0] is None
+    assert drive(made(motion=ONE), 0.3, dq=wrong(at, at + 1), dt=dt)[:2] == (Reflex.CONTACT, round((at + 1) * dt, 6))
+    stops = {"q": lambda t: MIDDLE + np.array([spike * (min(t, 0.1) + 0.5 * dt * (t >= 0.1 + dt)), 0.0])}
+    stops["dq"] = lambda t: np.array([spike * (t <= 0.1 + 1e-9), 0.0])
+    found = drive(made(motion=ONE), 0.3, **stops, dt=dt)
+    assert found[:2] == (Reflex.CONTACT, round((at + 1 + (spike * dt < 4e-3)) * dt, 6))
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_a_filtered_speed_may_lag_but_not_lead(side: float) -> None:
+    """Three changes of 0.5 rad/s: 0.01 rad and a share of the way, and 0.02 s times the change where positions are ahead."""
+    for apart, doubted in ((0.0466, False), (0.0469, True), (-0.0166, False), (-0.0169, True)):
+        reflexes = made()
+        for k, share in enumerate((0.0, 1.0, 2.0, 3.0)):
+            q = MIDDLE + side * np.array([0.0025 * share**2 + apart * (k == 3), 0.0])
+            found = reflexes.doubt(0.01 * k, q, side * np.array([0.5 * share, 0.0]), np.array([k, 0.0]), ZERO)
+        assert (found is not None) == doubted, apart

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,7 @@ URDF = "\n".join([
 BALL = np.array([0.585, 0.545, 0.0, 0.08])
 START, GOAL = np.array([-0.3, 0.2]), np.array([0.9, 1.6])
 LEAST, STEPS, H = 0.03, 15, 0.02
+SLACKENED = 5e-5  # cost; IPOPT slackens every constraint by 1e-8, of which a metre costs 1e4
 CURVED = 1e-3  # m, what a program's straight rows and the way between two instants may miss
 
 
@@ -98,10 +100,10 @@ def test_a_cheap_distance_gives_way(arm: Robot) -> None:
 
 def test_both_back_ends_find_the_same_plan(arm: Robot) -> None:
     """From beside the ball to its other side, the reference straight through."""
+    beside = np.array([0.25, 0.5])
     plans = []
     for backend in ("embedded", "ipopt"):
         mpc = planned(arm, 10, clearance=LEAST, backend=backend)
-        beside = np.array([0.25, 0.5])
         reference = beside + np.linspace(0.0, 1.0, 11)[:, None] * [0.3, 0.0]
         task = mpc.task(beside, np.zeros(2), reference)
         plans.append(mpc.solve(task))
@@ -110,6 +112,22 @@ def test_both_back_ends_find_the_same_plan(arm: Robot) -> None:
         assert plans[-1].cost == pytest.approx(mpc.problem.cost(task, plans[-1].U, plans[-1].P, plans[-1].PD), rel=1e-6)
     assert plans[0].cost == pytest.approx(plans[1].cost, rel=1e-4)
     assert abs(plans[0].P - plans[1].P).max() < 1e-3
+
+
+def test_both_back_ends_part_alike(arm: Robot) -> None:
+    """From inside the ball."""
+    plans, inside = [], np.array([0.45, 0.5])
+    assert apart(inside) < -0.03
+    for backend in ("embedded", "ipopt"):
+        mpc = planned(arm, 10, clearance=LEAST, clearance_hard=True, backend=backend)
+        task = mpc.task(inside, np.zeros(2), inside)
+        plans.append(mpc.solve(task))
+        assert plans[-1].status is Status.SOLVED
+        assert apart(plans[-1].P[-1]) == pytest.approx(apart(inside) + 10 * H * 0.05, abs=1e-4)
+        assert plans[-1].cost == pytest.approx(
+            mpc.problem.cost(task, plans[-1].U, plans[-1].P, plans[-1].PD), abs=SLACKENED
+        )
+    assert plans[0].cost == pytest.approx(plans[1].cost, abs=SLACKENED)
 
 
 def test_what_hard_rows_cannot_keep_is_no_plan(arm: Robot) -> None:
@@ -137,6 +155,28 @@ def test_who_starts_too_near_comes_out(arm: Robot, hard: bool) -> None:
         assert tick.status in (Status.SOLVED, Status.LIMITED), k
         p, pd = arm.joint_step(p, pd, tick.torque, H)
     assert apart(p) == pytest.approx(LEAST, abs=CURVED)
+
+
+def test_from_deep_inside_it_parts_at_the_stated_rate(arm: Robot, count: Callable[[int, int], int]) -> None:
+    """At rest anywhere, up to 9 cm inside: every tick has a plan, and the arm comes out no faster than it may, never deeper."""
+    random, left = np.random.default_rng(0), count(6, 150)
+    while left:
+        p, pd = random.uniform([-0.5, 0.0], [1.5, 2.0]), np.zeros(2)
+        start = apart(p)
+        if not -0.09 < start < LEAST - 0.02:
+            continue
+        left -= 1
+        goal, mpc, way = p, planned(arm, clearance=LEAST, clearance_hard=True), [start]
+        for k in range(125):
+            tick = mpc.tick(k * H, p, pd, goal)
+            assert tick.status in (Status.SOLVED, Status.LIMITED), (goal, k)
+            p, pd = arm.joint_step(p, pd, tick.torque, H)
+            assert (np.abs(pd) < 4.0).all()
+            way.append(apart(p))
+        parted = 0.05 * (H * np.arange(len(way)) - 0.1)  # it has to speed up first
+        assert (np.array(way) > np.minimum(start + parted, LEAST) - CURVED).all(), goal
+        assert (np.array(way) < start + 0.05 * H * np.arange(len(way)) + 3 * CURVED).all(), goal
+        assert min(way) > start - CURVED and way[-1] == pytest.approx(LEAST, abs=CURVED)
 
 
 def test_obstacles_may_move(arm: Robot) -> None:

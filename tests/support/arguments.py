@@ -16,6 +16,8 @@ LEVER = {
     "angle": 0.0, "lever_stiffness": 7000.0, "arm_1": 0.06, "arm_2": 0.15, "lever_offset": 1.9, "lever_rest": 0.2,
 }  # fmt: skip
 """A spring whose arms form a triangle at every angle below."""
+BOUND = 20.0
+"""[N·m/(kg·m²)] Of torques, so that some are reached."""
 GOAL = {"goal_weights": [1.0, 0.1], "ik_options": [1e-6, 1e-6, 20.0, 0.0, 0.0, 0.0]}
 """Both parts of a pose; tolerances, starts, the first of them, and no margin."""
 
@@ -70,6 +72,10 @@ def arguments(
             found[name] = np.full(rows, LEVER[name]) if name != "angle" else 0.5 * np.tanh(values["p"][:, 0])
         elif name in ("frame", "reference"):
             found[name] = np.full(rows, 0.0 if name == "frame" else 1.0)
+        elif name in ("u_lower", "u_upper"):
+            found[name] = np.tile((1.0 if name == "u_upper" else -1.0) * BOUND * effort(robot), (rows, 1))
+        elif name == "delay":
+            found[name] = np.ones(rows)
         elif name in GOAL:
             found[name] = np.tile(GOAL[name], (rows, 1))
         elif name in ("goal_position", "goal_rotation"):  # of the pose at zero, within the limits of all shipped robots

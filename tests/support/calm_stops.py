@@ -129,7 +129,7 @@ def by_pinocchio(urdf: str | Path, *, known: bool, kind: Kind = BAXTER, rotor: f
 
     def laden(load: np.ndarray) -> Laden:
         heavy = pinocchio.buildModelFromUrdf(str(urdf))
-        tip = heavy.frames[heavy.getFrameId(kind.hand) if kind.hand else heavy.nframes - 1]
+        tip = heavy.frames[heavy.getFrameId(kind.hand) if heavy.existFrame(kind.hand) else heavy.nframes - 1]
         place = tip.placement.act(load[1:])
         heavy.inertias[tip.parentJoint] += pinocchio.Inertia(float(load[0]), place, np.zeros((3, 3)))
         own = heavy.createData()

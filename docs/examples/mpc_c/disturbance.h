@@ -127,4 +127,9 @@ static void observe(Observer *o, const double *p, const double *pd, const double
   }
 }
 
+/* The part of the estimate of a joint that is a load [N.m]; the rest may end at once, like a push. */
+static double observer_lasting(const Observer *o, int joint) {
+  return observer_within(o->load[joint], fmin(o->estimate[joint], 0.0), fmax(o->estimate[joint], 0.0));
+}
+
 #endif

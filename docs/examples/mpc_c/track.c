@@ -5,6 +5,7 @@
  *   gcc -std=c99 -O2 -IROBOT -o track track.c ROBOT/libROBOT.a -lm      with ROBOT = baxter_bare
  * Run: ./track TICKS EVERY      prints every EVERY-th tick: its number, status, torques and positions
  *      ./track TICKS EVERY LOAD  with a torque [N.m] on the second joint that the planner is not told: an observer finds it
+ *      ./track TICKS EVERY LOAD FROM TO  in ticks FROM to TO the reference is not finite: there is no plan, the arm is held
  *
  * Nothing is allocated, here or in the solver. Each tick is one real-time iteration: a bounded number of operations. A
  * controller with more time calls again with the plan as guess until its own clock says stop.
@@ -35,7 +36,8 @@ static double options[7] = {2.0, 1.0, 15.0, 1e-6, 1e-8, 1e3, 1e3}; /* cold first
   relative gap and change of u [1] at which to stop; prices [cost per rad, cost per rad/s] of broken bounds */
 static double h = 0.01, alpha[ALPHA];
 static double P[2][N * (HORIZON + 1)], PD[2][N * (HORIZON + 1)], U[2][N * HORIZON], info[8];
-static double work[WORK];
+static double work[WORK], no_delay = 0.0;
+static double borne[N]; /* load that the last plan knew [N.m] */
 static Observer observer;
 
 static void reference(double time, double *position, double *rate) {
@@ -47,6 +49,20 @@ static void reference(double time, double *position, double *rate) {
   }
 }
 
+/* The torque of a tick without a plan: holds the pose, bears the known load and damps the motion, within the bounds. A robot's
+ * controller whose pose p is not finite calls it with the last one that was, and zeros as pd. */
+static int fall_back(double *u) {
+  double lower[N], upper[N], *out[1];
+  const double *in[7];
+  int i, status;
+  for (i = 0; i < N; i++) lower[i] = borne[i] - effort[i], upper[i] = borne[i] + effort[i];
+  in[0] = p, in[1] = pd, in[2] = lower, in[3] = upper, in[4] = &no_delay, in[5] = &h, in[6] = alpha;
+  out[0] = u;
+  status = ROBOT(damped_hold)(in, out, work);
+  for (i = 0; i < N; i++) u[i] -= borne[i];
+  return status;
+}
+
 /* The defaults of this robot's parameters that are not zero, by the numbers of the header. */
 static void parameters(void) {
   int i;
@@ -56,12 +72,14 @@ static void parameters(void) {
 
 int main(int argc, char **argv) {
   const long ticks = argc > 1 ? atol(argv[1]) : 100, every = argc > 2 ? atol(argv[2]) : 1;
+  const long from = argc > 5 ? atol(argv[4]) : ticks, to = argc > 5 ? atol(argv[5]) : ticks;
   const int loaded = argc > 3;
   const double load = loaded ? atof(argv[3]) : 0.0, *in[16], *state[5];
   double *out[4], *next[2];
   long tick;
   int i, k, status;
   if (baxter_bare_mpc_work_size(HORIZON) > WORK || baxter_bare_joint_step_work_size() > WORK) return 3;
+  if (baxter_bare_damped_hold_work_size() > WORK) return 3;
   parameters();
   for (i = 0; i < N; i++) {
     p[i] = rest[i];
@@ -85,6 +103,7 @@ int main(int argc, char **argv) {
   for (tick = 0; tick < ticks; tick++) {
     const int now = (int)(tick % 2), before = 1 - now;
     for (k = 0; k <= HORIZON; k++) reference(h * (double)(tick + k), P_ref + k * N, PD_ref + k * N);
+    if (tick >= from && tick < to) P_ref[0] = NAN;
     in[13] = P[before], in[14] = PD[before], in[15] = U[before];
     out[0] = U[now], out[1] = P[now], out[2] = PD[now];
     if (loaded) observe(&observer, p, pd, u_last, h, alpha, work);
@@ -95,9 +114,16 @@ int main(int argc, char **argv) {
       bounds[N + i] = observer.estimate[i] + effort[i];
     }
     status = baxter_bare_mpc(HORIZON, in, out, work);
-    if (status != 0 && status != 5) return 5; /* a robot's controller would send an old plan, then hold: see docs/mpc.md */
-    options[0] = 1.0; /* from now on the guess is the last plan, a step on */
-    for (i = 0; i < N; i++) torque[i] = u_last[i] = fmin(fmax(U[now][i] - observer.estimate[i], -effort[i]), effort[i]);
+    if (status == BAXTER_BARE_STATUS_OK || status == BAXTER_BARE_STATUS_MPC_LIMITED) {
+      options[0] = 1.0; /* the guess is the last plan, a step on */
+      for (i = 0; i < N; i++) u_last[i] = fmin(fmax(U[now][i] - observer.estimate[i], -effort[i]), effort[i]);
+      for (i = 0; i < N; i++) borne[i] = observer_lasting(&observer, i);
+    } else {
+      options[0] = 2.0; /* there is no plan: the next one starts cold, and so does the observer */
+      if (fall_back(u_last) != 0) return 5;
+      observer_start(&observer, h, 0.02, effort);
+    }
+    memcpy(torque, u_last, sizeof torque);
     torque[1] += load;
     state[0] = p, state[1] = pd, state[2] = torque, state[3] = &h, state[4] = alpha;
     next[0] = P[before], next[1] = PD[before]; /* the older plan is no longer needed */

@@ -6,7 +6,8 @@ typedef int own_function_type(const double *const *in, double *const *out, doubl
 typedef own_function_type *own_function;
 
 own_function_type own_joint_step, own_jac_joint_step, own_jac_kicked_step, own_gravity, own_spring_torque, own_friction_torque;
-own_function_type own_tip_pose, own_tip_jacobian;
+own_function_type own_tip_pose, own_tip_jacobian, own_mass_matrix, own_damped_hold;
+int own_damped_hold_work_size(void);
 int own_mpc(int steps, const double *const *in, double *const *out, double *work);
 int own_mpc_work_size(int steps);
 int own_estimate_torque(int steps, const double *const *in, double *const *out, double *work);

@@ -127,6 +127,42 @@ static void refused(void) {
   CHECK(own_mpc_work_size(2147483647) == -1 && own_mpc_work_size(-1) == own_mpc_work_size(0));
 }
 
+/* The torque of a tick without a plan: a share of the momentum, at rest none; within bounds; finite for every input. */
+static void held(void) {
+  double p = 0.3, pd = 0.5, low = -1e20, high = 1e20, delay = 0.0, h = 0.01, alpha[2], u;
+  const double *in[] = {&p, &pd, &low, &high, &delay, &h, alpha};
+  double *out[] = {&u}, *work = (double *)malloc((size_t)own_damped_hold_work_size() * sizeof(double));
+  if (work == 0) exit(2);
+  own_alpha_defaults(alpha);
+  CHECK(own_damped_hold(in, out, work) == 0);
+  NEAR(u, -2.0 * 0.5 / (exp(1.0) * 0.015), 1e-9);
+  delay = 2.0;
+  CHECK(own_damped_hold(in, out, work) == 0);
+  NEAR(u, -2.0 * 0.5 / (exp(1.0) * 0.035), 1e-9);
+  delay = 0.0, h = 0.001;
+  CHECK(own_damped_hold(in, out, work) == 0);
+  NEAR(u, -2.0 * 0.5 * 40.0, 1e-9);
+  low = -3.0;
+  CHECK(own_damped_hold(in, out, work) == 0 && u == -3.0);
+  low = 1.0, high = 2.0;
+  CHECK(own_damped_hold(in, out, work) == 0 && u == 1.0);
+  high = 0.0;
+  CHECK(own_damped_hold(in, out, work) == 33 && u == 0.0);
+  low = -1.0, high = 1.0, pd = NAN;
+  CHECK(own_damped_hold(in, out, work) == 34 && u == 0.0);
+  pd = 0.5, delay = -1.0;
+  CHECK(own_damped_hold(in, out, work) == 34 && u == 0.0);
+  delay = 0.0, h = 0.0;
+  CHECK(own_damped_hold(in, out, work) == 21 && u == 0.0);
+  h = 0.01, p = INFINITY;
+  CHECK(own_damped_hold(in, out, work) == 33 && u == 0.0);
+  p = 0.0, alpha[0] = 0.0; /* no inertia, no damping */
+  CHECK(own_damped_hold(in, out, work) == 0 && u == 0.0);
+  alpha[0] = NAN;
+  CHECK(own_damped_hold(in, out, work) == 33 && u == 0.0);
+  free(work);
+}
+
 /* Torques of a recorded motion, with friction in the model and with friction known. */
 static void estimates(void) {
   double p0 = 0.1, pd0 = -0.2, U[STEPS], P[STEPS], PD[STEPS], guess[STEPS] = {0}, before = 0.0, lambdas[3] = {1.0, 1.0, 0.0};
@@ -199,6 +235,7 @@ int main(void) {
   plans();
   softened();
   refused();
+  held();
   estimates();
   rows();
   batches();

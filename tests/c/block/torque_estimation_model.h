@@ -5,6 +5,9 @@
 #define VARYING 0
 #define FRICTION_STARTS {1}
 #define INNER_WORK 1
+enum {
+  P0_IN, PD0_IN, U_START_IN, P_REF_IN, PD_REF_IN, U_PREV_IN, LAMBDAS_IN, KNOWN_FRICTION_IN, H_IN, ALPHA_IN
+};
 static const int motor[] = {1};
 
 static void rates_kernel(const double *p, const double *pd, const double *alpha, double *rates, double *w) {

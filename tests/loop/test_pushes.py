@@ -1,0 +1,63 @@
+"""A push is a push: arms of the reality bench, pushed at the hand at once, and led into a wall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+pytest.importorskip("pinocchio")
+pytest.importorskip("mujoco")
+
+from support.hand_pushes import PUSHED, Pushed, pushed, walled
+
+from diffpbd.runtime.loop.braking import YIELD_SHARE
+from diffpbd.runtime.loop.reflexes import Reflex
+
+WALL = 0.006
+"""s from the touch of a wall of 75 N/mm to the stop, at 1 kHz and 0.5 m/s, where speeds are not filtered."""
+
+
+def check(seen: list[Pushed], law: str) -> None:
+    """No push ends as SPEED; a hand may lead a limp arm to a joint's limit."""
+    seen = [one for one in seen if not one.early]
+    allowed = (Reflex.POSITION,) if law == "gravity" else ()
+    for one in seen:
+        assert one.right or one.report.reflex in allowed, (one.force, one.found, str(one.report))
+        assert one.yielded <= YIELD_SHARE + 1e-9
+        assert one.report.reflex not in PUSHED or "gave way" in one.report.ending or one.yielded == 0.0
+    assert len(seen) > 1 and any(one.report.reflex in PUSHED for one in seen) or law == "gravity"
+
+
+@pytest.mark.thorough("1000", "ur5e", "track")
+@pytest.mark.parametrize("rate", [100.0, 250.0, 1000.0])
+@pytest.mark.parametrize("law", ["gravity", "impedance", "track"])
+@pytest.mark.parametrize("name", ["baxter", "fr3", "ur5e"], ids=lambda name: f"a_{name}")
+def test_a_push_is_no_speed(
+    name: str, law: str, rate: float, count: Callable[[int, int], int], request: pytest.FixtureRequest
+) -> None:
+    """15 to 40 N, friction 0.3 to 3 times the model's, a kilogram more, states up to 10 ms old."""
+    check([pushed(name, law, rate, seed) for seed in range(count(3, 50))], law)
+
+
+@pytest.mark.thorough("mpc", "250")
+@pytest.mark.parametrize("law, rate", [("cartesian", 100.0), ("cartesian", 250.0), ("mpc", 100.0)])
+def test_under_laws_with_the_model(law: str, rate: float, count: Callable[[int, int], int]) -> None:
+    check([pushed("baxter", law, rate, seed) for seed in range(count(3, 50))], law)
+
+
+@pytest.mark.parametrize("joint", [0, 1])
+def test_a_wall_is_found_within_milliseconds(joint: int) -> None:
+    """With noisy speeds; 75 N/mm at 0.5 m/s. By the difference of speeds over 0.03 s it took 6 and 10 ms, once as SPEED."""
+    hit = walled("baxter", joint, 1000.0)
+    assert hit.name == "CONTACT" and hit.found <= WALL + 1e-9 and 0.4 < hit.speed < 0.6, hit
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("rate, within", [(1000.0, 0.018), (250.0, 0.025), (100.0, 0.03)])
+@pytest.mark.parametrize("name", ["baxter", "fr3", "ur5e"])
+def test_a_wall_is_a_contact_on_every_arm(name: str, rate: float, within: float) -> None:
+    for lag in (0.0, 0.012):
+        for joint in (0, 1):
+            hit = walled(name, joint, rate, filter=lag)
+            assert hit.name == "CONTACT" and hit.found <= within, hit
