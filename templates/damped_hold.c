@@ -117,6 +117,24 @@ static int invert(const double *alpha, Work *w) {
   return all_within(w->mobility, N * N, C_HUGE);
 }
 
+/* rates: those of motors that closed loops allow; 0 if the loops are singular. */
+static int allow(const double *alpha, Work *w) {
+  int i;
+#if CLOSED
+  const double *in[3];
+  double *out[1];
+  in[0] = w->p, in[1] = w->rates, in[2] = alpha;
+  out[0] = w->column;
+  if (ROBOT(close_rates)(in, out, w->kernel) != 0) return 0;
+  memcpy(w->rates, w->column, sizeof w->rates);
+#else
+  (void)alpha;
+#endif
+  for (i = 0; i < N; i++)
+    if (!motor[i]) w->rates[i] = 0.0;
+  return all_within(w->rates, N, C_HUGE);
+}
+
 /* x: the wanted damping torque; 0 if it is not determined. */
 static int wanted(double rate, Work *w) {
   int i, j;
@@ -160,7 +178,7 @@ static void descend(double rate, Work *w) {
 static int damp(double rate, const double *alpha, Work *w) {
   int known;
   inertia(alpha, w);
-  if (!all_within(w->mass, N * N, C_HUGE)) return 0;
+  if (!all_within(w->mass, N * N, C_HUGE) || !allow(alpha, w)) return 0;
   if (!PLAIN && !invert(alpha, w)) return 0;
   known = wanted(rate, w);
   if (!known) memset(w->x, 0, sizeof w->x);
@@ -195,9 +213,9 @@ int ROBOT(damped_hold)(const double *const *in, double *const *out, double *work
   int i, status;
   memset(u, 0, N * sizeof(double));
   if (!usable(p, lower, upper, alpha)) return STATUS_HOLD_BAD_INPUT;
-  for (i = 0; i < N; i++) w->rates[i] = motor[i] && moving ? pd[i] : 0.0;
-  status = pose_ahead(p, moving ? pd : w->rates, moving ? (delay + 0.5) * h : 0.0, alpha, w);
-  if (status != 0 && moving) status = pose_ahead(p, pd, 0.0, alpha, w);
+  for (i = 0; i < N; i++) w->rates[i] = moving ? pd[i] : 0.0;
+  status = pose_ahead(p, w->rates, moving ? (delay + 0.5) * h : 0.0, alpha, w);
+  if (status != 0 && moving) status = pose_ahead(p, w->rates, 0.0, alpha, w);
   if (status == 0) status = hold(w->p, alpha, w->parts, w->kernel, w->base);
   if (status == 0 && !all_within(w->base, N, C_HUGE)) status = STATUS_HOLD_BAD_INPUT;
   if (status != 0) memset(w->base, 0, sizeof w->base);

@@ -15,7 +15,6 @@ LONG_FILES = {
     "runtime/logs/processing.py": "one filter",
     "runtime/folder/manifest.py": "records and their reader are one contract",
     "runtime/loop/run.py": "one run from the first state to the last command, on one page",
-    "runtime/loop/reflexes.py": "one table of thresholds with their reasons, and what each does",
     "runtime/ros1/node.py": "one protocol",
     "codegen/description/document.py": "one format",
     "codegen/emit/call_writer.py": "one writer",

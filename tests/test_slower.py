@@ -10,7 +10,10 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from support.slow_clock import slowed
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the slow clock is preloaded by Linux's loader")
 
 WAITS = """
 import json, queue, select, socket, struct, subprocess, threading, time

@@ -22,7 +22,7 @@ HOLD_CONSTANTS: Final = (
     ),
     Constant("hold_ahead", 0.5, "rad or m", "damped_hold: largest motion until the torque acts that is looked ahead"),
     Constant("hold_sweeps", 30, "1", "damped_hold: sweeps over the motors for the nearest torque within the bounds"),
-    Constant("hold_ridge", 1e-9, "1", "damped_hold: regularisation of the mobility where motors are redundant"),
+    Constant("hold_ridge", 1e-6, "1", "damped_hold: regularisation of the mobility where motors are redundant"),
 )
 
 HOLD_BAD_INPUT, HOLD_UNDAMPED = 33, 34

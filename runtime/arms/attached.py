@@ -44,7 +44,8 @@ class Kind:
     may fill in what the environment says.
 
     `gains` are stiffness [N·m/rad] and damping [N·m·s/rad] by joint where no option says them; `rate` [Hz] of the ticks,
-    where a law needs no longer than that. `suppresses`: the arm's own gravity compensation can be told to stay away.
+    where a law needs no longer than that; `hold` [s] of the pose before the law.
+    `suppresses`: the arm's own gravity compensation can be told to stay away.
     """
 
     title: str
@@ -54,6 +55,7 @@ class Kind:
     gains: Callable[[Robot, FloatArray], tuple[FloatArray, FloatArray]]
     expect: Callable[[dict[str, Any]], None] = lambda options: None
     rate: float = 250.0
+    hold: float = 0.4
     suppresses: bool = True
 
 

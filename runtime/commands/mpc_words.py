@@ -28,7 +28,7 @@ def ending(robot: Robot, run: ClosedLoop, bounds: FloatArray, reference: Referen
     k = int(np.argmax(np.where(_led(robot, reference), away, -1.0)))
     unit = robot.manifest.robot.joints[k].unit
     lines = [f"at the end {robot.joints[k]} is {away[k]:.4g} {unit} from {what}"]
-    lines += run.overload
+    lines += run.remarks
     places = without_turn(floating, run.q)
     slack = 1e-3 * np.maximum(1.0, np.abs(bounds))
     held = (

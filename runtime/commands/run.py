@@ -174,7 +174,7 @@ def command(robot: str, words: FollowWords, around: ObstacleWords, how: RunOptio
         attached.configuration.check_goals(generated)
         for line in not_watched(generated.manifest.clearance):
             note(line)
-        report = _run(attached, generated, options, how)
+        report = _run(attached, generated, options, dataclasses.replace(how, hold=kind.hold))
     said(str(report))
     log = options["log"]
     files = [str(path) for path in (log, log and configuration_file(log)) if path and os.path.isfile(path)]
@@ -247,6 +247,9 @@ def _run(attached: Attached, robot: Robot, options: dict[str, Any], how: RunOpti
         )  # fmt: skip
         stack.enter_context(live_line(RunStatus(run), wanted=options["live"]))
         report = run.execute()
+    remark = getattr(supervisor.controller, "remark", None)
+    if remark is not None and (text := remark()) is not None:
+        note(f"warning: {text}")
     if recorder is not None and recorder.failure and report.good:
         report.reason, report.text = Reason.LOG_FAILED, recorder.failure
     return report

@@ -60,8 +60,8 @@ def command(robot: str, words: _Words, live: bool) -> None:
     ROBOT is a shipped description, a recipe, a URDF or an MJCF file; physics are MuJoCo's. The first line printed is the
     domain, ready for `export` and `diffpbd run ROBOT --ros2`; the last one an account of what the arm was told.
     """
-    from diffpbd.runtime.arms.ros2.arm import in_order
     from diffpbd.runtime.arms.ros2.node import Node, domain_of
+    from diffpbd.runtime.arms.ros2.said import in_order
     from diffpbd.runtime.arms.ros2.simulated.node import SimulatedNode
 
     arm = _arm(robot, words)

@@ -1,10 +1,10 @@
 """What a controller is.
 
 A controller in torque mode returns its law's torque *without gravity*: gravity is added in one place, by the
-supervisor, and only if the model owns it. A controller keeps nothing of a tick that the guard refuses. Four methods are
+supervisor, and only if the model owns it. A controller keeps nothing of a tick that the guard refuses. Five methods are
 optional: `measured(stamp)` hears, by the clock of `time` [s], when the state of the next `output` was measured,
 `sent(law)` what became of the torque; `expected(time)` says where the law leads the joints [rad], `finished(time)` whether
-the run may end.
+the run may end; `remark()` is a sentence about what it was told and the motion contradicts, or None.
 """
 
 from __future__ import annotations

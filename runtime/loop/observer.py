@@ -26,6 +26,8 @@ BETWEEN = 0.01
 """s between two evaluations of the model (mass matrix, Coriolis terms, friction), which change little meanwhile."""
 BEFORE = 0.1
 """s for which torques are compared: longer than a push takes to make a joint too fast."""
+EXPLAINED = 0.5
+"""Of an acceleration, the share that a law has to explain to be its cause; models are wrong by less."""
 UNSURE = 0.03
 """Of the effort limit; external torque that may be model error, beside the model's friction."""
 
@@ -78,11 +80,12 @@ class Observer:
         while stamp - self._before[0][0] > BEFORE:
             self._before.popleft()
 
-    def drives(self, joint: int, along: float, laws: Sequence[list[float]]) -> bool:
+    def drives(self, joint: int, along: float, laws: Sequence[list[float]], gained: float) -> bool:
         """Whether external torque accelerates a joint in the direction `along` (±1), and more than the law did at any time in
-        BEFORE; `laws` [N·m] are those of that time, oldest first.
+        BEFORE; `laws` [N·m] are those of that time, oldest first, `gained` is the mean acceleration [rad/s²] along it.
 
-        Of both, what they are or what they grew by counts: a law that balances a load has a large torque, but drives nothing.
+        It does where no law explains half of that acceleration, or where external torque is seen to accelerate it more. Of
+        both, what they are or what they grew by counts: a law that balances a load has a large torque, but drives nothing.
         What may be friction or model error does not count. Inertia couples the joints, so a torque on one accelerates others.
         """
         if self._motion is None or not self._mass.any():
@@ -94,5 +97,6 @@ class Observer:
             return float(row @ (external - np.clip(external, -unsure, unsure)))
 
         by_law = [float(row @ law) for law in laws]
-        now, grown = driven(self.external), driven(self.external - self._before[0][1])
-        return now > 0.0 and (now > max(by_law) or grown > max(by_law) - by_law[0])
+        most, now = max(by_law), driven(self.external)
+        grown = driven(self.external - self._before[0][1])
+        return most < EXPLAINED * gained or now > max(most, 0.0) or (now > 0.0 and grown > most - by_law[0])

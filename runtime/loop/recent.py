@@ -110,13 +110,13 @@ class Recent:
         return len(self.past) > 1 and self.past[-1].stamp - self.past[-2].stamp >= TELLING and all(self._shown())
 
     def _shown(self) -> list[bool]:
-        """Whether the position shows the last change of speed, of every joint where that is by more than ENCODER."""
+        """Whether the position shows the last change of speed, of every joint where that is by far more than ENCODER."""
         if len(self.past) < 2:
             return []
         before, now = self.past[-2], self.past[-1]
         elapsed, found = now.stamp - before.stamp, []
         for angle, start, rate, slow in zip(now.q, before.q, now.dq, before.dq, strict=True):
             change = SHOWN * elapsed * (rate - slow)
-            if abs(change) > ENCODER:
+            if abs(change) > 2.0 * ENCODER:
                 found.append((angle - start - elapsed * slow) * change >= change * change)
         return found

@@ -14,6 +14,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.loop.beside import Beside
 from diffpbd.runtime.loop.breach import Breach, Reflex, ReflexSettings
+from diffpbd.runtime.loop.frozen import Frozen
 from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.observer import Observer
 from diffpbd.runtime.loop.recent import ENCODER, FEW, PUSHED, Recent, Sample
@@ -35,16 +36,10 @@ DRIVEN = 0.1
 """Of the effort limit; larger torque along the motion is neither friction, nor model error, nor the law's."""
 SURE_FLOOR = 0.01
 """rad; tolerated difference of the change of q and the integral of dq over PUSHED, during braking by these speeds."""
-UNCHANGED = 0.06
-"""s of unchanged values in every joint that count as frozen; recordings of a physical arm never repeat even two states."""
-STILL = 0.02
-"""rad/s; above it, an encoder of 1e-3 rad or finer must show a change within UNCHANGED."""
 MOTION_FLOOR = 0.03
 """rad; tolerated difference of q and the integral of dq over WINDOW; recordings of a physical arm stay below 0.024."""
 MOTION_SHARE = 0.3
-"""Share of the displacement tolerated besides, and the lag [s] of a filtered speed times its change."""
-FROZEN_SHARE = 0.02
-"""Of the effort limit; a sent torque that changes by more must show in measured values."""
+"""Share of the displacement tolerated besides: a filtered rate lags."""
 
 
 class Reflexes:
@@ -74,9 +69,7 @@ class Reflexes:
         self.beside = Beside(joints, limits.effort)
         self._recent = Recent()
         self._observer = Observer(motion, limits.effort)
-        self._changed: Sample | None
-        self._alike: int
-        """Number of states since `_changed` with the same values."""
+        self._unchanging = Frozen(limits.effort, settings.contact)
         self.start()
 
     def start(self) -> None:
@@ -88,7 +81,7 @@ class Reflexes:
         """Joints, and whether forwards, on which a state showed a torque above CONTACT's threshold; its `since`."""
         self._slow.start()
         self.beside.start()
-        self._changed = None
+        self._unchanging.start()
 
     @property
     def external(self) -> FloatArray:
@@ -172,12 +165,12 @@ class Reflexes:
 
     def _fast(self, now: Sample, k: int, text: str) -> Breach:
         """A joint that is too fast: CONTACT if external torque drives it, and positions show the speed; else SPEED."""
-        driven = self._observer.drives(k, math.copysign(1.0, now.dq[k]), [past.law for past in self._recent.past])
+        past, along = self._recent.past, math.copysign(1.0, now.dq[k])
+        gained = along * (now.dq[k] - past[0].dq[k]) / max(now.stamp - past[0].stamp, PUSHED)
+        driven = self._observer.drives(k, along, [one.law for one in past], gained)
         if not driven or self._motion(now, self._recent.lately[0], ENCODER):
             return self._breach(Reflex.SPEED, k, text)
-        return self._breach(
-            Reflex.CONTACT, k, f"{text}, driven by {self.external[k]:.1f} N·m that the model does not explain"
-        )
+        return self._breach(Reflex.CONTACT, k, f"{text}, driven from outside ({self.external[k]:.1f} N·m on it)")
 
     def _approaching(self, now: Sample) -> list[float]:
         """The speeds [rad/s] that are allowed where the limits shrink."""
@@ -225,8 +218,10 @@ class Reflexes:
         worst, found = 0.0, None
         for k, angle in enumerate(now.q):
             moved, shown = angle - then.q[k], now.way[k] - then.way[k]
-            late = LAG * (now.dq[k] - then.dq[k])  # a filtered speed's; one that jumps falsely differs the other way
             apart = moved - shown
+            if abs(apart) <= floor:
+                continue
+            late = LAG * (now.dq[k] - then.dq[k])  # a filtered speed's; one that jumps falsely differs the other way
             apart -= max(min(apart, late), 0.0) + min(max(apart, late), 0.0)
             excess = abs(apart) - floor - MOTION_SHARE * (now.path[k] - then.path[k])
             if excess > worst:
@@ -238,20 +233,8 @@ class Reflexes:
         return Breach(Reflex.MOTION, self._slow.drifted) if self._slow.drifted else None
 
     def _frozen(self, now: Sample) -> Breach | None:
-        first = self._changed
-        if first is None or not first.same(now):
-            self._changed, self._alike = now, 1
-            return None
-        self._alike += 1
-        if self._alike < FEW or now.stamp - first.stamp < UNCHANGED:
-            return None
-        # Without measured torques friction alone may hold a joint while the law changes.
-        share = FROZEN_SHARE if now.effort is not None else self.settings.contact
-        for k, rate in enumerate(now.dq):
-            if abs(rate) > STILL or abs(now.law[k] - first.law[k]) > share * self._efforts[k]:
-                text = f"and all others show the same values for {now.stamp - first.stamp:.3f} s, but must have moved"
-                return self._breach(Reflex.FROZEN, k, text)
-        return None
+        found = self._unchanging.find(now)
+        return None if found is None else self._breach(Reflex.FROZEN, *found)
 
     def _tracking(self, now: Sample, reference: FloatArray | None) -> Breach | None:
         there = now.q if reference is None else reference.tolist()

@@ -131,6 +131,10 @@ class MpcController:
         """The torque [N·m] that was sent: ramp and guard may have changed the law's."""
         self.mpc.sent(self._hold + law)
 
+    def remark(self) -> str | None:
+        """What the motion says against the delay that was told."""
+        return self.mpc.remark
+
     def settings(self) -> dict[str, object]:
         """Plain data that make the same controller again."""
         return dict(self._settings)

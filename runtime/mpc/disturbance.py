@@ -104,7 +104,7 @@ class DisturbanceObserver:
                 h = time - last[0]
                 if mean and h <= max(LONGEST, self.h):
                     found = self._unexplained(last[1], last[2], u, self._last[2], h)
-                elif abs(h - self.h) <= TICK_TOLERANCE * self.h:
+                elif self.in_time(h):
                     found = self._unexplained(last[1], last[2], u, self._last[2], self.h)
         # The same reading twice from a moving arm is a stale message: the previous sample is kept, and the next is late.
         if found is None:
@@ -131,11 +131,18 @@ class DisturbanceObserver:
         self, p: FloatArray, pd: FloatArray, u: FloatArray, pd_next: FloatArray, h: float
     ) -> FloatArray | None:
         """The torque in addition to u of a step h [s] from p, pd to the rates pd_next; None if it is not found."""
-        found = self.estimate
+        found = self.needed(p, pd, u + self.estimate, pd_next, h)
+        return None if found is None else self._beyond_friction(found - u, pd, pd_next)
+
+    def needed(
+        self, p: FloatArray, pd: FloatArray, guess: FloatArray, pd_next: FloatArray, h: float
+    ) -> FloatArray | None:
+        """The torque of a step h [s] from p, pd to the rates pd_next, about `guess`; None if it is not found."""
+        found = guess
         try:
             kick = h * self._friction(pd_next, self._alpha)
             for _ in range(ITERATIONS):
-                step = self._step(p, pd, u + found, kick, h, self._smooth)
+                step = self._step(p, pd, found, kick, h, self._smooth)
                 self._inertia = h / np.diag(step.dpd_next_du)
                 change = np.linalg.solve(step.dpd_next_du, pd_next - step.pd_next)
                 found = found + change
@@ -143,7 +150,11 @@ class DisturbanceObserver:
                     break
         except (SolverError, InputError, np.linalg.LinAlgError):
             return None
-        return self._beyond_friction(found, pd, pd_next) if np.isfinite(found).all() else None
+        return found if np.isfinite(found).all() else None
+
+    def in_time(self, h: float) -> bool:
+        """Whether a step of h [s] counts as one between two samples."""
+        return abs(h - self.h) <= TICK_TOLERANCE * self.h
 
     def _beyond_friction(self, torque: FloatArray, pd: FloatArray, pd_next: FloatArray) -> FloatArray:
         """The torque nearest to the load that Coulomb friction can turn into the one found: a joint that sticks, or reverses

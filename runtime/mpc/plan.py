@@ -55,6 +55,10 @@ class PlanReuse:
         self._plan, self._plan_time = plan.copy(), now
         return PlanSource.SOLVED, self._plan[0]
 
+    def forget(self) -> None:
+        """No old plan may go on, and the next solve starts cold."""
+        self.warm = self._plan = None
+
     def failure(self, now: float, period: float, fall_back: FloatArray) -> tuple[PlanSource, FloatArray]:
         """A failed solve: the old plan's row for `now`, or `fall_back`."""
         self.failures += 1

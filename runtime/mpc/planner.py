@@ -6,7 +6,7 @@ Two back ends solve the same problem (see `problem`): `embedded`, the generated 
 from __future__ import annotations
 
 import time as clock
-from collections import Counter, deque
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,11 +21,11 @@ from diffpbd.runtime.functions.function import as_array
 from diffpbd.runtime.model import closed as closed_loops
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.model.statics import holding_torque
+from diffpbd.runtime.mpc.agreement import Agreement
 from diffpbd.runtime.mpc.apart import kept_apart
 from diffpbd.runtime.mpc.backends import Solver, solver_of
 from diffpbd.runtime.mpc.disturbance import DisturbanceObserver
 from diffpbd.runtime.mpc.fall_back import FallBack
-from diffpbd.runtime.mpc.history import History
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.passive import (
     bounds_of_motors,
@@ -46,6 +46,7 @@ from diffpbd.runtime.mpc.problem import (
     finite_array,
     trajectory,
 )
+from diffpbd.runtime.mpc.sent_torques import SentTorques
 from diffpbd.runtime.mpc.yielding import Yielding
 
 __all__ = ["Mpc", "Tick"]
@@ -106,13 +107,12 @@ class Mpc(Sent):
         apart = kept_apart(robot, planned, chosen.clearance, chosen.clearance_price, chosen.clearance_hard)
         self.problem = Problem(robot, horizon, step, planned, rows, tip, limits, chosen.price, apart)
         self.solver: Solver = solver_of(self.problem, chosen.backend)
-        self.delay = int(chosen.delay)  # numpy's, too
         self.counts: Counter[PlanSource] = Counter()
         self.statuses: Counter[Status] = Counter()
         self._programs = chosen.programs
         self._seconds = float("inf") if chosen.time_limit is None else chosen.time_limit
         self._reuse_limit = chosen.reuse
-        self._fall_back = FallBack(robot, self.problem.alpha, step, self.delay)
+        self._fall_back = FallBack(robot, self.problem.alpha, step, int(chosen.delay))
         self._step = robot.function("joint_step")
         self._nodes: FloatArray = step * np.arange(horizon + 1, dtype=np.float64)
         self.observer = (
@@ -120,7 +120,8 @@ class Mpc(Sent):
             if chosen.disturbance is None
             else DisturbanceObserver(robot, values, step, time_constant=chosen.disturbance)
         )
-        self._yielding = Yielding(robot, self.problem.alpha, step, chosen.delay, limits[5])
+        self._yielding = Yielding(robot, self.problem.alpha, step, int(chosen.delay), limits[5])
+        self._agreement = Agreement(robot, values, step, int(chosen.delay), limits[5])
         self.start()
 
     def __repr__(self) -> str:
@@ -131,10 +132,9 @@ class Mpc(Sent):
     def start(self, u_last: FloatArray | None = None) -> None:
         """Reset; `u_last` [N·m] is the torque that acts now (None: the one that holds the first measured pose)."""
         self.reuse = PlanReuse(reuse=self._reuse_limit)
-        self._u_last = self._u_first = None if u_last is None else self._row("u_last", u_last).copy()
-        self._sent: deque[FloatArray] = deque(maxlen=self.delay + 1)  # the oldest of a full one has just acted
-        self._told = True
-        self._history = History(self._u_last)
+        first = None if u_last is None else self._row("u_last", u_last)
+        self._sent = SentTorques(first, self.problem.h)
+        self._agreement.start()
         self._bias = np.zeros(self.problem.robot.n)
         if self.observer is not None:
             self.observer.start()
@@ -145,19 +145,23 @@ class Mpc(Sent):
         self.counts.clear()
         self.statuses.clear()
 
+    @property
+    def delay(self) -> int:
+        """Steps until a torque acts: as told, or as found from the motion."""
+        return self._agreement.delay
+
+    @property
+    def remark(self) -> str | None:
+        """What is wrong with the delay that was told, in words."""
+        return self._agreement.remark
+
     def set_torque_bounds(self, lower: FloatArray, upper: FloatArray) -> None:
         """Other torque bounds [N·m] (n,) from the next tick on; `lower` below `upper`."""
         self.problem.bounds[0], self.problem.bounds[1] = self._row("lower", lower), self._row("upper", upper)
 
     def sent(self, torque: FloatArray) -> None:
         """The torque really sent [N·m] (n,), instead of the last tick's, or in a skipped tick."""
-        torque = self._row("torque", torque)
-        if np.isfinite(torque).all():
-            if self._told:
-                self._sent.append(torque)
-            self._u_last = self._sent[-1] = np.array(torque, dtype=np.float64)
-            self._history.sent(self._u_last, None if not self._told else self.problem.h)
-        self._told = True
+        self._sent.correct(self._row("torque", torque))
 
     def task(
         self, p: npt.ArrayLike, pd: npt.ArrayLike, P: npt.ArrayLike, PD: npt.ArrayLike | None = None,
@@ -204,6 +208,9 @@ class Mpc(Sent):
         status = Status.BAD_INPUT
         time = expect_moments(time, stamp)
         state = measured_state(self.problem.robot, self._closed, p, pd, self.problem.alpha)
+        astray = self._agreement.compare(time, stamp, state, self._sent)
+        self._yielding.delay = self.delay
+        P, PD, U, tip = map(self._agreement.later, (P, PD, U, tip))
         self._fall_back.see(*state)
         given = {"P": P, "PD": PD, "U": U, "tip": tip}
         references = [as_array(r, name, "Mpc.tick", finite=False) for name, r in given.items() if r is not None]
@@ -211,37 +218,47 @@ class Mpc(Sent):
             self._bias = self._observe(self.observer, time, stamp, state)
         if np.isfinite(time) and all(np.isfinite(values).all() for values in (*state, *references)):
             try:
-                measured = holding_torque(self.problem.robot, state[0], self.problem.alpha)
-                self._held = measured
-                if self._u_last is None:
-                    self._u_last = mixed(measured, measured, *self.problem.bounds[:2])
+                self._held = measured = holding_torque(self.problem.robot, state[0], self.problem.alpha)
+                if self._sent.last is None:
+                    self._sent.last = mixed(measured, measured, *self.problem.bounds[:2])
                 ahead = self._predict(state[0], state[1])
                 if self.observer is not None:
-                    P, PD = self._yielding.follow(self.observer, *state, self._u_last, P, PD, self._nodes)
-                task = self.task(*ahead, P, PD, measured if U is None else U, tip, self._u_last)
+                    P, PD = self._yielding.follow(self.observer, *state, self._sent.last, P, PD, self._nodes)
+                task = self.task(*ahead, P, PD, measured if U is None else U, tip, self._sent.last)
                 guess, shifted = self._warm(time)
                 biased = self._solve(task, guess, shifted, self._seconds - (clock.perf_counter() - begin))
                 plan = replace(biased, U=biased.U - self._bias)
                 status = plan.status
             except SolverError:
                 status = Status.STEP_FAILED
+        if astray:
+            plan, status = None, Status.ASTRAY
+            self.reuse.forget()
+        elif plan is not None:
+            self._agreement.plan(time, stamp, plan.PD[1])
         if plan is not None and plan.status.usable:
             source, torque = self.reuse.success(time, plan.U, biased)
             if self.observer is not None:
                 self._fall_back.load = self.observer.lasting
         else:
-            now = time if np.isfinite(time) else (self._last_time or 0.0) + self.problem.h
-            source, torque = self.reuse.failure(now, self.problem.h, self._fall_back.torque(*self.problem.bounds[:2]))
-            if source is PlanSource.FALL_BACK:
-                source = PlanSource.BLIND if self._fall_back.blind else source
-                if self.observer is not None:
-                    self.observer.start()
-                    self._yielding.start()
+            source, torque = self._without_plan(time)
         torque = mixed(torque, self._held, *self.problem.bounds[:2])
-        self._remember(time, torque)
+        self._sent.remember(time, torque)
+        self._last_time = time if np.isfinite(time) else self._last_time
         self.counts[source] += 1
         self.statuses[status] += 1
         return Tick(torque, source, status, clock.perf_counter() - begin, plan)
+
+    def _without_plan(self, time: float) -> tuple[PlanSource, FloatArray]:
+        """An old plan's torque or the damped hold, and which."""
+        now = time if np.isfinite(time) else (self._last_time or 0.0) + self.problem.h
+        source, torque = self.reuse.failure(now, self.problem.h, self._fall_back.torque(*self.problem.bounds[:2]))
+        if source is PlanSource.FALL_BACK:
+            source = PlanSource.BLIND if self._fall_back.blind else source
+            if self.observer is not None:
+                self.observer.start()
+                self._yielding.start()
+        return source, torque
 
     def _row(self, name: str, value: npt.ArrayLike) -> FloatArray:
         return finite_array(name, value, (self.problem.robot.n,), finite=False)
@@ -252,11 +269,8 @@ class Mpc(Sent):
         """The disturbance [N·m]. The torque between two states follows from the times of sending, not from counting ticks:
         half of a large torque change in the wrong interval would look like a disturbance."""
         if stamp is None:
-            acted = self._sent[0] if len(self._sent) > self.delay else self._u_first
-            return observer.update(time, state[0], state[1], acted)
-        since = observer.since
-        acted = None if since is None or not since < stamp else self._history.mean(since, stamp)
-        return observer.update(stamp, state[0], state[1], acted, mean=True)
+            return observer.update(time, state[0], state[1], self._sent.acted(self.delay))
+        return observer.update(stamp, state[0], state[1], self._sent.mean(observer.since, stamp), mean=True)
 
     def _solve(self, task: Task, guess: Plan | None, shifted: bool, seconds: float) -> Plan:
         """The plan under the disturbance d, solved as that of a robot without one whose torques are all d larger; so are
@@ -274,11 +288,7 @@ class Mpc(Sent):
 
     def _predict(self, p: FloatArray, pd: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Predicts the state at which the torque planned now begins to act, from the torques already sent."""
-        waiting: list[FloatArray] = list(self._sent)[-self.delay :] if self.delay else []
-        missing = self.delay - len(waiting)
-        assert self._u_last is not None
-        first = waiting[0] if waiting else self._u_last
-        for torque in [first] * missing + waiting:
+        for torque in self._sent.waiting(self.delay):
             p, pd = self._step(p, pd, torque + self._bias, self.problem.h, self.problem.alpha)
         return p, pd
 
@@ -288,11 +298,3 @@ class Mpc(Sent):
         if not isinstance(plan, Plan) or self.reuse.last_success is None:
             return None, False
         return plan, time - self.reuse.last_success > 0.5 * self.problem.h
-
-    def _remember(self, time: float, torque: FloatArray) -> None:
-        self._u_last = torque
-        self._sent.append(torque)
-        self._history.begin(time, torque)
-        self._told = False
-        if np.isfinite(time):
-            self._last_time = time

@@ -59,6 +59,9 @@ class Status(enum.IntEnum):
     TOO_NEAR = 16
     """A hard distance constraint is violated."""
 
+    ASTRAY = 100
+    """The measured motion is far from the planned one: plans are about another arm or delay. The solver has no such status."""
+
     @property
     def usable(self) -> bool:
         """Whether there is a plan."""

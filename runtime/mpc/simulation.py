@@ -43,7 +43,7 @@ class ClosedLoop:
     `seconds` (ticks,) of each tick, `solver` (ticks,) of the embedded solver's code in it, `iterations` (ticks,) of its
     programs, of the active-set method or, if that failed, of the interior point; `disturbance` (ticks, n) [N·m] the
     estimate of each tick; `rms` [rad] (n,) of q about its reference; `violation` [rad or rad/s] of the limits;
-    `overload`: joints that cannot be held where they are, in words.
+    `remarks`: loads that cannot be held, a delay that was not told, in words.
     """
 
     h: float
@@ -62,7 +62,7 @@ class ClosedLoop:
     rms: FloatArray
     violation: float
     positions: tuple[str, ...]
-    overload: tuple[str, ...]
+    remarks: tuple[str, ...]
 
     def __repr__(self) -> str:
         ticks = ", ".join(f"{count} {source.value}" for source, count in self.sources.items())
@@ -78,7 +78,8 @@ class ClosedLoop:
 @dataclass(frozen=True, eq=False)
 class Plant:
     """Differences of the simulated robot from the plan's model: its own `alpha`, a constant `load` (n,) [N·m or N] on the
-    joints, and measurement noise, standard deviations of positions [rad or m] and of rates, from `seed`."""
+    joints, measurement noise, standard deviations of positions [rad or m] and of rates, from `seed`, and the `true_delay` until
+    torques act [steps] (None: as told)."""
 
     alpha: FloatArray | None = None
     load: FloatArray | None = None
@@ -89,6 +90,10 @@ class Plant:
         "Noise of measured velocities, standard deviation.", 0.0, span=(0.0, LOUDEST), unit="rad/s or m/s"
     )
     seed: int = option("Seed of the noise.", 0, span=(0, 2**32 - 1))
+    true_delay: int | None = option(
+        "Steps after which torques of the simulated robot act, where --delay tells another number.", None, span=(0, 10),
+        unit="steps", metavar="N",
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         """Refuses invalid noise."""
@@ -124,7 +129,7 @@ def run_closed_loop(
         reference = OnLoops(reference, closed)
     reference.start(start)
     mpc.start(hold)
-    waiting = deque([hold] * mpc.delay)
+    waiting = deque([hold] * (mpc.delay if plant.true_delay is None else plant.true_delay))
     for k in range(count):
         measured = q[k], dq[k]
         if spread.any():
@@ -141,7 +146,7 @@ def run_closed_loop(
         try:
             q[k + 1], dq[k + 1] = step(q[k], dq[k], tau[k] + unknown, h, alpha)
         except SolverError as error:
-            said = " ".join(f"{text}." for text in _overload(mpc, q[:k], disturbance[:k]))
+            said = " ".join(f"{text}." for text in _remarks(mpc, q[:k], disturbance[:k]))
             raise SolverError(f"Tick {k + 1}, at {k * h:g} s: {error} {said}".rstrip()) from None
         if stop is not None and stop((k + 1) * h, q[k + 1], dq[k + 1]):
             count = k + 1
@@ -154,15 +159,17 @@ def run_closed_loop(
     return ClosedLoop(
         h, robot.joints, time, q, dq, tau, wanted, seconds[:count], solver[:count], iterations[:count],
         disturbance[:count], Counter(mpc.counts), Counter(mpc.statuses), rms, problem.violation(q, dq), robot.positions,
-        _overload(mpc, q[:count], disturbance[:count]),
+        _remarks(mpc, q[:count], disturbance[:count]),
     )  # fmt: skip
 
 
-def _overload(mpc: Mpc, q: FloatArray, disturbance: FloatArray) -> tuple[str, ...]:
-    """Joints that cannot be held where a load was last known (it is forgotten without plans), in words."""
+def _remarks(mpc: Mpc, q: FloatArray, disturbance: FloatArray) -> tuple[str, ...]:
+    """What is wrong with the delay that was told; joints that cannot be held where a load was last known (without plans it is
+    forgotten)."""
+    late = () if mpc.remark is None else (mpc.remark,)
     known = np.flatnonzero(disturbance.any(axis=1))
     if not known.size:
-        return ()
+        return late
     problem, last = mpc.problem, known[-1]
     hold = holding_torque(problem.robot, q[last], problem.alpha)
-    return overload(problem.robot.joints, hold, disturbance[last], problem.bounds[:2])
+    return late + overload(problem.robot.joints, hold, disturbance[last], problem.bounds[:2])

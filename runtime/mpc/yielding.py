@@ -33,7 +33,7 @@ class Yielding:
     def __init__(self, robot: Robot, alpha: FloatArray, h: float, delay: int, speed: FloatArray) -> None:
         """`delay` in steps of h [s] until a torque acts; `speed` (n,) [rad/s], infinite: none."""
         self._step, self._alpha, self._h = robot.function("joint_step"), alpha, h
-        self._steps = delay + 1
+        self.delay = delay
         self._speed = SPEED_SHARE * speed
         self.start()
 
@@ -75,7 +75,7 @@ class Yielding:
     def _speed_at_the_end(self, p: FloatArray, pd: FloatArray, u: FloatArray, d: FloatArray) -> FloatArray:
         """Change of speed [rad/s] by the disturbance during the delay until its end can be answered."""
         pushed, free = (p, pd), (p, pd)
-        for _ in range(self._steps):
+        for _ in range(self.delay + 1):
             pushed = self._step(*pushed, u + d, self._h, self._alpha)
             free = self._step(*free, u, self._h, self._alpha)
         difference: FloatArray = pushed[1] - free[1]

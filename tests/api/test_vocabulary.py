@@ -80,7 +80,7 @@ JOBS = (
         "simulate", (diffpbd.simulate,), "", (),
         {"columns", "integrator", "maximal", "rate", "solver", "torque"}, {"controller"},
     ),
-    Job("ik", (diffpbd.ik,), "IkHow", (Sought,), python={"accept", "obstacles", "strict", "weights"}),
+    Job("ik", (diffpbd.ik,), "IkHow", (Sought,), {"obstacle"}, {"accept", "strict", "weights"}),
 )  # fmt: skip
 ALONE = {
     "export-acados": "writes Python", "info": "robot.manifest, and print(robot)", "eval": "robot.function(name)(...)",

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from mpc.test_apart import BALL, CURVED, GOAL, LEAST, START, STEPS, URDF, H, apart
+from mpc.test_apart import BALL, CURVED, GOAL, LEAST, START, STEPS, URDF, WIDTH, H, apart
 from support.robots import generated
 
 from diffpbd.runtime.base.errors import InputError
@@ -69,7 +69,7 @@ def test_files_that_are_refused(tmp_path: Path, name: str, text: str, words: str
 def arm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("planar") / "planar.urdf"
     path.write_text(URDF, encoding="utf-8")
-    return generated(str(path), functions=("mpc",), clearance=True, obstacles=("spheres=1",))
+    return generated(str(path), functions=("mpc", "ik"), clearance=True, obstacles=("spheres=1",))
 
 
 def mpc(arm: Path, out: Path, *more: object) -> tuple[int, str]:
@@ -149,3 +149,18 @@ def test_what_is_refused(arm: Path, tmp_path: Path, more: tuple[object, ...], co
     found, said = mpc(arm, tmp_path, *more)
     assert found == code and words in " ".join(said.split()), said
     assert not (tmp_path / "run.csv").exists()
+
+
+def test_inverse_kinematics_keeps_away_too(arm: Path) -> None:
+    """The frame is at the elbow; the link beyond it points at a ball until it has to turn away."""
+    way = np.array([np.cos(0.8), np.sin(0.8)])
+    x, y = 0.6 * way
+    words = ["ik", str(arm), "--position", json.dumps([*(0.4 * way), 0.0]), "--q0", "[0.7, 0.0]", "--json"]
+    for more in ([], ["--obstacle", f"sphere={x},{y},0,0.05"]):
+        done = CliRunner().invoke(cli, [*words, *more])
+        assert done.exit_code == 0, done.output
+        found = json.loads(done.stdout)
+        shoulder, elbow = (found["positions"][name] for name in ("shoulder", "elbow"))
+        assert shoulder == pytest.approx(0.8, abs=1e-5)
+        to_axis = 0.2 * abs(np.sin(elbow)) if np.cos(elbow) > 0.0 else 0.2
+        assert (to_axis - 0.05 - WIDTH > -1e-6) == bool(more) == ("clearance" in found)

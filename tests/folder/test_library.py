@@ -58,6 +58,20 @@ def test_a_library_of_another_interface_is_refused(folder: Path) -> None:
         load(folder)
 
 
+def test_a_library_that_does_not_say_its_arguments_is_refused(folder: Path) -> None:
+    edit_source(folder, "twin_signature(int k)", "twin_silent(int k)")
+    compile_library(folder, "libtwin.so")
+    with pytest.raises(InputError, match=r"older diffpbd.*Generate the folder again: diffpbd generate twin"):
+        load(folder)
+
+
+def test_a_library_with_arguments_in_another_order_is_refused(folder: Path) -> None:
+    edit_source(folder, "gravity(p 2x1, alpha 5x1)", "gravity(alpha 5x1, p 2x1)")
+    compile_library(folder, "libtwin.so")
+    with pytest.raises(InputError, match="gravity has alpha 5x1, the manifest says p 2x1"):
+        load(folder)
+
+
 def test_a_missing_or_broken_library(folder: Path) -> None:
     (folder / "libtwin.so").write_bytes(b"no library")
     record_library(folder / "libtwin.so")

@@ -33,7 +33,9 @@ pytest.importorskip("pinocchio")
 
 from support import guarded
 from support.bench_baxter import BenchBaxter
+from support.reality import BenchReal, Differences
 
+from .baxter_runs import PLANTS
 from .bench_runs import execute
 
 LEAST, RATE = 0.02, 250.0  # m, Hz
@@ -75,16 +77,21 @@ def configuration(robot: Robot, law: dict[str, Any]) -> Configuration:
     )  # fmt: skip
 
 
+@pytest.mark.thorough("seed 1")
+@PLANTS
 @pytest.mark.parametrize("depth, stopped", [(LEAST - 0.01, True), (LEAST + 0.005, False)])
-def test_the_reflex_stops_what_comes_too_near(robot: Robot, depth: float, stopped: bool) -> None:
+def test_the_reflex_stops_what_comes_too_near(
+    robot: Robot, depth: float, stopped: bool, differences: Differences | None
+) -> None:
     start, end = way_in(robot, depth)
     law = {"goal": [None if to == at else float(to) for at, to in zip(start, end, strict=True)]}
     setup = configuration(robot, law)
     setup.check_goals(robot)  # a goal that does not name every joint is not judged
     arm, poses = BenchBaxter(str(URDF), setup.limits, start, Bench(), rate=RATE), []
-    report = execute(
-        Run(arm, setup.supervisor(robot), RunOptions(duration=4.0), observer=lambda _: poses.append(np.array(arm.q)))
-    )
+    if differences is not None:
+        arm = BenchReal("baxter", setup.limits, start, differences, rate=RATE)
+    options = RunOptions(duration=4.0, allow_mismatch=True)
+    report = execute(Run(arm, setup.supervisor(robot), options, observer=lambda _: poses.append(np.array(arm.q))))
     clearance = robot.manifest.clearance
     assert clearance is not None
     judge = guarded.Judge(clearance.shapes, clearance.rows)

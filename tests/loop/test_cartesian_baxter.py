@@ -23,6 +23,7 @@ from .baxter_runs import PLANTS, check_account, executed, run_of
 TIP = ("--controller", "cartesian", "--tip-offset", "[0, 0, 0.05]", "--goal-speed", "0.1")
 
 
+@pytest.mark.thorough("seed 1")
 @PLANTS
 def test_the_tip_moves_and_the_log_replays_bit_for_bit(tmp_path: Path, differences: Differences | None) -> None:
     robot, log = loaded("baxter_bare"), tmp_path / "run.bag"

@@ -33,6 +33,7 @@ LAW = {
 """The arm turns about s1 with some 3 kg·m², so the damping is a little below critical."""
 
 
+@pytest.mark.thorough("seed 1")
 @PLANTS
 def test_pushes_are_yielded_to_and_returned_from(tmp_path: Path, differences: Differences | None) -> None:
     ticks: list[Tick] = []

@@ -24,6 +24,7 @@ MPC = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough("seed 1")
 @PLANTS
 @pytest.mark.parametrize(("owner", "disturbance"), [(GravityOwner.ROBOT, None), (GravityOwner.MODEL, 0.02)])
 def test_the_arm_goes_to_its_goal_and_replays(

@@ -100,7 +100,7 @@ def test_a_mass_matrix_from_torques_is_the_same() -> None:
     assert not Motion(inertial).friction(q, q).any()
     rubbing = Motion(lambda q, dq, ddq: inertial(q, dq, ddq) + 0.7 * dq, inertial)
     np.testing.assert_allclose(rubbing.friction(q, q), 0.7 * q)
-    assert Observer(None, LIMITS).drives(0, 1.0, [[0.0, 0.0]]) is False
+    assert Observer(None, LIMITS).drives(0, 1.0, [[0.0, 0.0]], 9.0) is False
 
 
 @pytest.mark.parametrize("along", [-1.0, 1.0])
@@ -113,14 +113,14 @@ def test_what_drives_a_joint(along: float) -> None:
     ):  # fmt: skip
         observer = Observer(ONE, LIMITS)
         still(observer, 0.05, law=(-along * push, 0.0))  # a law that moves nothing
-        assert observer.drives(0, along, [[0.0, 0.0], [along * law, 0.0]]) is driven, (push, law)
+        assert observer.drives(0, along, [[0.0, 0.0], [along * law, 0.0]], 0.0) is driven, (push, law)
     rubbing = Motion(
         lambda q, dq, ddq: np.array([2.0, 0.1]) * ddq + [2.0, 0.0], lambda q, dq, ddq: np.array([2.0, 0.1]) * ddq
     )
     for push, driven in ((2.0 + 1.01 * sure, True), (2.0 + 0.99 * sure, False)):
         observer = Observer(rubbing, LIMITS)
         still(observer, 0.05, law=(2.0 - along * push, 0.0))
-        assert observer.drives(0, along, [[0.0, 0.0]]) is driven
+        assert observer.drives(0, along, [[0.0, 0.0]], 0.0) is driven
 
 
 def test_a_push_on_one_joint_drives_another_by_their_inertia() -> None:
@@ -129,4 +129,20 @@ def test_a_push_on_one_joint_drives_another_by_their_inertia() -> None:
     ways = np.sign(np.linalg.solve(mass(np.array([0.3, 0.9])), [20.0, 0.0]))
     assert list(ways) == [1.0, -1.0]
     for joint, way in enumerate(ways):
-        assert observer.drives(joint, way, [[0.0, 0.0]]) and not observer.drives(joint, -way, [[0.0, 0.0]])
+        assert observer.drives(joint, way, [[0.0, 0.0]], 0.0) and not observer.drives(joint, -way, [[0.0, 0.0]], 0.0)
+
+
+@pytest.mark.parametrize("along", [-1.0, 1.0])
+def test_an_acceleration_that_no_law_explains_is_external(along: float) -> None:
+    """Half of it; of 6 rad/s² and 2 kg·m² that is 6 N·m. A law that balances a load since long drives nothing."""
+    for law, driven in ((5.9, True), (6.1, False), (-20.0, True)):
+        observer = Observer(ONE, LIMITS)
+        still(observer, 0.05)
+        assert observer.drives(0, along, [[0.0, 0.0], [along * law, 0.0]], 6.0) is driven, law
+    observer = Observer(ONE, LIMITS)
+    for k in range(60):  # at rest under a load of 8 N·m, then 12 N·m along it: what acts is minus the unknown torque
+        impulse = along * (8.0 * k - 12.0 * max(k - 30, 0)) * 1e-3
+        observer.add(1e-3 * k, [0.3, 0.9], [0.0, 0.0], [impulse, 0.0])
+    np.testing.assert_allclose(observer.external, [4.0 * along, 0.0])
+    assert observer.drives(0, along, [[8.0 * along, 0.0], [8.0 * along, 0.0]], 0.0)
+    assert not observer.drives(0, along, [[-8.0 * along, 0.0], [8.0 * along, 0.0]], 0.0)  # grown by 16 N·m, too

@@ -109,6 +109,10 @@ def test_the_command_hands_them_over(arm: Robot, monkeypatch: pytest.MonkeyPatch
         assert found.exit_code == 1 and "and spheres 0 are" in found.output, found.output
         assert seen[-1].obstacles == {"spheres": [BALL.tolist()]}
         assert seen[-1].clearance == (0.02 if more else 0.0)
+    found = CliRunner().invoke(
+        cli, [*words, "--controller", "hold"]
+    )  # there is no arm, but what is not watched is said
+    assert "not watched, touch by their make, in 95 % of poses or more: lower and upper" in found.output
     found = CliRunner().invoke(cli, [*words, "--controller", "mpc", *into])
     assert found.exit_code == 2 and "--clearance M" in found.output
     found = CliRunner().invoke(cli, [*words, "--obstacle", ball])

@@ -48,7 +48,7 @@ def differing(plant: str) -> tuple[int, Differences]:
     return seed, Differences.drawn(seed)
 
 
-@pytest.mark.thorough("bench 1", "wall")
+@pytest.mark.thorough("bench 1", "wall", "hold", "track-a", "push-on the model")
 @PLANTS
 @pytest.mark.parametrize("event", list(EVENTS))
 @pytest.mark.parametrize("law", ["hold", "gravity", "impedance", "track"])
@@ -60,7 +60,7 @@ def test_promises_of_every_run(name: str, law: str, event: str, plant: str) -> N
     assert ran.report.sent > 0, ran.report
 
 
-@pytest.mark.thorough("bench 1")
+@pytest.mark.thorough("bench 1", "mpc-a load")
 @PLANTS
 @pytest.mark.parametrize("event", ["nothing", "a load"])
 @pytest.mark.parametrize("law", ["cartesian", "mpc"])

@@ -15,6 +15,7 @@ from support.closed_robots import case
 from support.floating_arm import stopped_flap
 from support.free_flyer import position
 from support.held_arm import RATES, WAYS_IN, Arm, Plant, Refusing, energies
+from support.mechanisms import MECHANISMS
 from support.planned import model_of
 from support.reality import Differences, RealArm
 from support.robots import CACHE, generated, loaded
@@ -191,20 +192,40 @@ def test_a_motor_that_cannot_hold_does_not_take_the_others_damping() -> None:
     assert (np.abs(x[[0, 2, 6]]) > 1e-3).all() and x @ pd < -1.0
 
 
-def test_loops_are_damped_by_their_motors() -> None:
-    c = case("five_bar")
-    robot, none, h, p, pd = c.robot, np.full(4, NONE), 0.02, c.p, c.pd
-    found = [robot.energy(p, pd).kinetic]
-    for _ in range(15):
-        u = robot.damped_hold(p, pd, -none, none, 0, h)
-        assert (u[[1, 3]] == 0.0).all()
-        for _ in range(4):
-            p, pd = robot.joint_step(p, pd, u, h / 4)
-        found.append(robot.energy(p, pd).kinetic)
-    assert (np.diff(found) < 0.0).all() and found[-1] < 1e-2 * found[0]
+def five_bar(passive: tuple[str, ...]) -> tuple[Robot, FloatArray, FloatArray]:
+    """The robot and a closed state that moves; without a motor at `passive` joints."""
+    if passive == ("j2", "j4"):
+        c = case("five_bar")
+        return c.robot, c.p, c.pd
+    made = replace(MECHANISMS["five_bar"](), passive=list(passive))
+    robot = load(generated(str(made.write(CACHE / "fall_back", "five_bar_driven")), functions=("mpc",)))
+    p = robot.close_loops([made.guess[joint] for joint in robot.joints], np.zeros(4))
+    pd = robot.close_rates(p, np.ones(4))
+    return robot, p, 1.5 * pd / np.abs(pd).max()
+
+
+@pytest.mark.parametrize(
+    "passive", [("j2", "j4"), pytest.param(("j4",), marks=pytest.mark.thorough, id="more motors than freedoms")]
+)
+def test_loops_are_damped_by_their_motors(passive: tuple[str, ...]) -> None:
+    robot, p, pd = five_bar(passive)
+    undriven = [robot.joints.index(name) for name in passive]
+    for bound in (NONE, 4.5):  # which two motors reach
+        h, q, v = 0.02, p, pd
+        found, limit, most = [robot.energy(q, v).kinetic], np.full(4, bound), 0.0
+        for _ in range(15):
+            u = robot.damped_hold(q, v, -limit, limit, 0, h)
+            assert (u[undriven] == 0.0).all()
+            most = max(most, np.abs(u).max())
+            for _ in range(4):
+                q, v = robot.joint_step(q, v, u, h / 4)
+            found.append(robot.energy(q, v).kinetic)
+        assert (np.diff(found) < 0.0).all() and found[-1] < 1e-2 * found[0]
+        assert most <= min(bound, 50.0) and (most == bound or bound == NONE or len(undriven) < 2)
     far = {name: 9.0 for name in robot.alpha.names if name.startswith("origin.j2") and name.endswith(".x")}
-    with pytest.raises(SolverError, match="did not close"):
-        robot.damped_hold(p, pd, -none, none, 0, h, far)
+    if far:
+        with pytest.raises(SolverError, match="did not close"):
+            robot.damped_hold(p, pd, -limit, limit, 0, h, far)
 
 
 def test_a_floating_base_keeps_its_momentum_and_its_joints_come_to_rest() -> None:

@@ -126,13 +126,15 @@ def test_the_time_limit_ends_the_programs() -> None:
     assert one.cost == pytest.approx(all_at_once.cost, rel=1e-8)
 
 
-def follow(robot: Robot, delay: int, told: int, ticks: int = 80) -> float:
-    """RMS [rad] of tracking where torques act `delay` steps late and the planner was told another number."""
+def follow(robot: Robot, delay: int, told: int, ticks: int = 80, *, watched: bool = True) -> tuple[float, str | None]:
+    """RMS [rad] of tracking where torques act `delay` steps late and the planner was told another number, and its remark."""
     N = 10
     mpc = new(robot, N, delay=told)
     p, pd = REST.copy(), np.zeros(7)
     waiting = [holding_torque(robot, p, robot.alpha.defaults)] * delay
     mpc.start(waiting[0] if waiting else robot.gravity(p))
+    if not watched:
+        mpc._agreement._watch = None
     errors = []
     for k in range(ticks):
         tick = mpc.tick(0.01 * k, p, pd, *sine(0.01 * (k + told + np.arange(N + 1)), 0.05))
@@ -140,17 +142,20 @@ def follow(robot: Robot, delay: int, told: int, ticks: int = 80) -> float:
         waiting.append(tick.torque)
         p, pd = robot.joint_step(p, pd, waiting.pop(0))
         errors.append(p - sine(np.array([0.01 * (k + 1)]), 0.05)[0][0])
-    return float(np.sqrt(np.mean(np.square(errors[ticks // 2 :]))))
+    return float(np.sqrt(np.mean(np.square(errors[ticks // 2 :])))), mpc.remark
 
 
-def test_a_known_delay_is_compensated() -> None:
+def test_a_known_delay_is_compensated_and_one_that_is_not_told_is_found() -> None:
     robot = loaded("baxter_bare")
-    none, known = follow(robot, 0, 0), follow(robot, 2, 2)
+    (none, nothing), (known, right) = follow(robot, 0, 0), follow(robot, 2, 2)
     print(f"RMS {none:.1e} rad without delay, {known:.1e} with 2 steps compensated")
-    assert known < 3 * none
+    assert known < 3 * none and nothing is right is None
+    found, remark = follow(robot, 2, 0)
+    assert remark is not None and "expected --delay 2" in remark
+    assert found < 10 * known
     unknown = float("inf")
     try:
-        unknown = follow(robot, 2, 0)
+        unknown, _ = follow(robot, 2, 0, watched=False)
     except (AssertionError, SolverError):  # an arm that is thrown about may leave what a step can do
         pass
     assert unknown > 10 * known

@@ -70,6 +70,25 @@ def test_the_model_itself_moves_as_by_pinocchio(name: str, rotor: float) -> None
 
 
 @BY_NAME
+def test_masses_and_inertias_are_scaled_by_joint(name: str) -> None:
+    masses, inertias = np.linspace(0.9, 1.1, 8), np.linspace(1.3, 0.7, 8)
+    arm = RealArm(name, Differences(mass=tuple(masses), inertia=tuple(inertias), load=1.5, load_at=(0.03, -0.02, 0.08)))
+    model = pinocchio.buildModelFromUrdf(str(arm.kind.urdf()))
+    frame = model.frames[model.getFrameId(arm.links.hand)]
+    for k in range(arm.n):
+        body = model.inertias[k + 1]
+        model.inertias[k + 1] = pinocchio.Inertia(
+            masses[k] * body.mass, body.lever, masses[k] * inertias[k] * np.array(body.inertia)
+        )
+    ball = pinocchio.Inertia(1.5, np.array([0.03, -0.02, 0.08]), 1.5e-4 * np.eye(3))
+    model.appendBodyToJoint(frame.parentJoint, ball, frame.placement)
+    data, arm._spring[:] = model.createData(), 0.0
+    np.testing.assert_allclose(arm.holding(), pinocchio.computeGeneralizedGravity(model, data, arm.q), atol=1e-6)
+    expected = np.triu(pinocchio.crba(model, data, arm.q))
+    np.testing.assert_allclose(np.triu(arm.inertia()), expected, rtol=1e-6, atol=1e-8)
+
+
+@BY_NAME
 def test_energy_stays_without_friction_and_goes_with_it(name: str) -> None:
     def fall(differences: Differences) -> np.ndarray:
         arm = RealArm(name, differences)

@@ -136,6 +136,10 @@ def test_its_own_servo_holds_the_arm(name: str, seed: int | None) -> None:
     arm.advance(1.0)
     assert arm.robot.mode == int(Mode.POSITION)
     assert np.abs(arm.dq).max() < 1e-2 and np.abs(np.array(arm.q) - kind.ready).max() < 5e-3
+    arm.real.gears.dq[:] = arm.real.gears.dtheta[:] = 0.5
+    arm.real._viscous[:] = arm.real.gears.coulomb[:] = arm.real.gears.breakaway[:] = 0.0
+    arm.advance(1.0)
+    assert np.abs(arm.real.gears.dtheta).max() < 0.05, "it damps by itself"
     arm.robot.stop()
     arm.advance(0.5)
     assert np.abs(np.array(arm.q) - kind.ready).max() > 0.01

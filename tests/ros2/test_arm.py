@@ -10,8 +10,9 @@ from loop.bench_runs import check, run
 from support.bench_arm import EFFORT, JOINTS, Bench, bench_limits, gravity, inertial
 from support.bench_ros2 import BenchRos2
 
-from diffpbd.runtime.arms.ros2.arm import Ros2Arm, in_order
+from diffpbd.runtime.arms.ros2.arm import Ros2Arm
 from diffpbd.runtime.arms.ros2.parting import Past, slowed
+from diffpbd.runtime.arms.ros2.said import Said, in_order
 from diffpbd.runtime.base.errors import InputError, RefusedError
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.interface.controller import Mode
@@ -29,7 +30,7 @@ def over(law: str, owner: GravityOwner, *, bench: Bench | None = None, **words: 
 
 def rates(arm: BenchRos2, period: float) -> np.ndarray:
     """How fast what the robot was told changed, as a share of the torque rate."""
-    times, told = (np.array(values) for values in zip(*arm.wired, strict=True))
+    times, told = (np.array(values) for values in zip(*arm.obeyed(), strict=True))
     elapsed = np.maximum(np.diff(times), period)
     return np.abs(np.diff(told, axis=0)) / elapsed[:, None] / (10.0 * np.array(EFFORT))
 
@@ -49,10 +50,21 @@ def test_a_law_reaches_its_goal_and_the_arm_stays_there(law: str, owner: Gravity
     assert np.allclose(left, gravity(np.array(arm.q)) if owner is MODEL else 0.0, atol=0.05)
 
 
-def test_the_first_torque_holds_the_arm() -> None:
-    """Whatever held it before, a ramp from zero would let it fall."""
-    _, arm = over("impedance", MODEL)
-    assert np.allclose(arm.wired[0][1], gravity(np.array([0.3, 0.9])), atol=0.05)
+@pytest.mark.parametrize("states", [100.0, 250.0])
+def test_the_first_torques_hold_the_arm(states: float) -> None:
+    """A five-hundredth of what holds it, to see that it is obeyed as told; then all of it: a ramp would let the arm fall."""
+    held = gravity(np.array([0.3, 0.9]))
+    lowest: list[float] = []
+    arm = BenchRos2(owner=MODEL, rate=states)
+    advance = arm.advance
+    arm.advance = lambda seconds: (advance(seconds), lowest.append(arm.q[0]))
+    report, _ = run("gravity", arm=arm, owner=MODEL, duration=0.3)
+    assert report.reason is Reason.FINISHED
+    begin = arm.wired[0][0]
+    assert np.allclose(arm.wired[0][1], 2e-3 * held, atol=1e-4)
+    first, told = arm.obeyed()[0]
+    assert np.allclose(told, held, atol=0.1) and first - begin <= (0.021 if states == 100.0 else 0.011)
+    assert min(lowest) > 0.3 - (0.015 if states == 100.0 else 6e-3)
 
 
 def test_the_order_is_the_controllers() -> None:
@@ -77,8 +89,9 @@ def test_a_wrong_owner_of_gravity_is_seen_before_the_law_begins(
 
 def test_a_load_that_the_model_does_not_know_is_seen_by_what_holds_it() -> None:
     heavy, light = Bench(payload=1.0), Bench(payload=0.1)
-    report, _ = over("impedance", MODEL, bench=heavy)
-    assert report.reason is not Reason.FINISHED and report.phase is Phase.HOLD
+    report, arm = over("impedance", MODEL, bench=heavy)
+    assert report.reason is Reason.REFUSED and report.phase is Phase.CHECK and arm.wired == []
+    assert "at rest, before the first torque, arm_s reported 23.6 N·m, model 17.5 N·m" in report.text
     report, _ = over("impedance", MODEL, bench=light)
     assert report.reason is Reason.FINISHED
 
@@ -117,8 +130,8 @@ def test_a_recorder_that_listens_is_not_the_robot() -> None:
     report, _ = run("impedance", arm=lost, fault=lambda arm: setattr(arm, "connected", False))
     assert report.reason is Reason.LOST_ROBOT
     anyone = BenchRos2()
+    anyone.attach(gravity, inertial, Said(models=False, any_listener=True))
     anyone.link.others = {"/a_bridge"}
-    anyone.inner._any_listener = True  # --robot-node any
     report, _ = run("impedance", arm=anyone, fault=lambda arm: setattr(arm, "connected", False))
     assert report.reason is Reason.FINISHED
 
@@ -170,7 +183,7 @@ class Stopped:
 
 def test_nothing_is_sent_by_an_arm_that_was_not_commanded() -> None:
     link = Silent()
-    arm = Ros2Arm(link, JOINTS, bench_limits(), gravity, inertial, clock=Stopped())
+    arm = Ros2Arm(link, JOINTS, bench_limits(), gravity, inertial, Said(), clock=Stopped())
     arm.set_timeout(0.2)
     arm.set_timeout(0.02)
     arm.suppress()
@@ -185,7 +198,7 @@ def test_nothing_is_sent_by_an_arm_that_was_not_commanded() -> None:
 @pytest.mark.parametrize("rate", [100.0, 1000.0])
 def test_an_arm_that_is_let_go_fades_to_what_holds_it(rate: float) -> None:
     link, clock = Silent(), Stopped()
-    arm = Ros2Arm(link, JOINTS, bench_limits(), gravity, inertial, clock=clock)
+    arm = Ros2Arm(link, JOINTS, bench_limits(), gravity, inertial, Said(), clock=clock)
     link.open = lambda listener: None
     arm.open(rate)
     q = np.array([0.3, 0.9])
@@ -207,7 +220,7 @@ def test_an_arm_that_is_let_go_fades_to_what_holds_it(rate: float) -> None:
 
 def test_the_end_leaves_what_holds_the_arm() -> None:
     link = Silent()
-    arm = Ros2Arm(link, JOINTS, bench_limits(), gravity, inertial, clock=Stopped())
+    arm = Ros2Arm(link, JOINTS, bench_limits(), gravity, inertial, Said(), clock=Stopped())
     link.open = lambda listener: None
     arm.open(100.0)
     q = np.array([0.3, 0.9])

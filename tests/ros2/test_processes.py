@@ -22,7 +22,7 @@ IDLE_BEFORE, IDLE_AFTER = 0.3, 0.7  # processes a core; with more, figures of la
 ENDS = 40.0  # s for a process to end by itself
 POSE = [0.1, -0.55, 0.2, 0.9, 0.0, 1.26, 0.1]  # rad
 JOINTS = [f"left_{joint}" for joint in ("s0", "s1", "e0", "e1", "w0", "w1", "w2")]
-GENTLE = ("--rate", 100, "--torque-share", 0.5, "--no-live", "--json", "--command-joints", ",".join(reversed(JOINTS)))
+GENTLE = ("--rate", 100, "--torque-share", 0.5, "--no-live", "--json", "--release", 0.3)
 
 
 @pytest.fixture(scope="module")

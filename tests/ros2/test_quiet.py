@@ -16,6 +16,7 @@ from support.bench_ros2 import BenchRos2, OverRos2
 from support.robots import loaded
 from support.sensors import Filtered
 
+from diffpbd.runtime.arms.ros2.said import Said
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.folder.locate import find_description
 from diffpbd.runtime.loop.configuration import Configuration, gravity_model, inertial_model, limits_of
@@ -65,7 +66,7 @@ def test_no_stop_on_seven_joints(law: dict[str, Any], request: pytest.FixtureReq
     sensors = Filtered() if law is CARTESIAN else Filtered(lag=2e-3, noise=1e-3)
     urdf = find_description("baxter_bare")
     arm = SevenJoints(str(urdf), configuration.limits, REST, Bench(jitter=1e-3, fault=sensors), rate=rate)
-    arm.attach(gravity_model(robot, alpha), inertial_model(robot, alpha))
+    arm.attach(gravity_model(robot, alpha), inertial_model(robot, alpha), Said(models=True))
     options = RunOptions(duration=LONG if request.config.getoption("--soak") else 2.0)
     report = execute(Run(arm, configuration.supervisor(robot), options))
     assert report.reason is Reason.FINISHED and all(status.good for status in report.counts), report

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from diffpbd.runtime.arms.ros2.arm import Ros2Arm
+from diffpbd.runtime.arms.ros2.controllers import Answer
 from diffpbd.runtime.arms.ros2.messages import (
     DdsJointState,
     Float64MultiArray,
@@ -20,6 +21,7 @@ from diffpbd.runtime.arms.ros2.messages import (
     states_of,
     torques,
 )
+from diffpbd.runtime.arms.ros2.said import Said
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.interface.limb_state import LimbState
@@ -28,13 +30,23 @@ from diffpbd.runtime.records.messages import JointState
 from support.bench_arm import LATENCY, Bench, BenchArm, gravity, inertial
 
 
+class Handed:
+    """A switch of controllers that is done at once."""
+
+    done = True
+
+    def __init__(self, own: str) -> None:
+        self.own = own
+
+
 class BenchLink:
     """The two topics, on the bench's own wire."""
 
     states, commands, dropped = "/joint_states", "/effort_controller/commands", 0
 
-    def __init__(self, bench: OverRos2) -> None:
+    def __init__(self, bench: OverRos2, answer: Answer) -> None:
         self._bench = bench
+        self._answer = answer
         self.offer: Callable[[JointState, float, str], None] = lambda *_: None
         self.open_ended = True
         self.others: set[str] = set()
@@ -45,13 +57,19 @@ class BenchLink:
         self._bench.advance(0.05)
 
     def send(self, joints: tuple[str, ...], values: np.ndarray) -> None:
-        assert joints == self._bench.order
         self._bench.told(torques(joints, values).serialize())
 
     def hears(self, participant: str) -> bool:
         listeners = {"/robot"} if self._bench.connected else set()
         listeners |= self.others
         return participant in listeners if participant else bool(listeners)
+
+    def answer(self) -> Answer:
+        return self._answer
+
+    def hand_over(self, own: str) -> Handed:
+        self._bench.hand_over()
+        return Handed(own)
 
     def unfit(self) -> str:
         return ""
@@ -74,12 +92,18 @@ class OverRos2(BenchArm):
 
     handed_back = Ros2Arm.handed_back
 
-    def attach(self, holding: Callable[[np.ndarray], np.ndarray], inertial: Callable[..., np.ndarray]) -> None:
-        """Once the robot is there."""
+    def attach(
+        self, gravity: Callable[[np.ndarray], np.ndarray], inertial: Callable[..., np.ndarray], said: Said | None = None,
+        answer: Answer | None = None,
+    ) -> None:  # fmt: skip
+        """Once the robot is there; `said` of it on the command line, `answer` of its controller, by default what is so."""
         self.order = tuple(reversed(self.joints))
         self.timeout = math.inf
-        self.link = BenchLink(self)
-        self.inner = Ros2Arm(self.link, self.joints, self.limits, holding, inertial, order=self.order, clock=self.clock)
+        self.link = BenchLink(self, answer or Answer(self.order, "effort", True))
+        self.said: list[str] = []
+        self.inner = Ros2Arm(
+            self.link, self.joints, self.limits, gravity, inertial, said or Said(), clock=self.clock, say=self.said.append
+        )  # fmt: skip
         self.wired: list[tuple[float, np.ndarray]] = []
         """Times and torques, in the order of the robot's joints, that the robot was told."""
 
@@ -132,11 +156,25 @@ class OverRos2(BenchArm):
     def suppress(self) -> None:
         self.inner.suppress()
 
+    def obeyed(self) -> list[tuple[float, np.ndarray]]:
+        """What the robot was told once the first torque, a small part of what holds the arm, was seen to come into effect."""
+        first = np.abs(self.wired[0][1]).max()
+        full = next((k for k, (_, told) in enumerate(self.wired) if np.abs(told).max() > 10.0 * first), 0)
+        return self.wired[full:]
+
     # The robot's side
 
-    def told(self, data: bytes) -> None:
+    def hand_over(self) -> None:
+        """Its own controller holds it where it is."""
+        self.mode, self.target = Mode.POSITION, self.q
+
+    def told(self, data: bytes, factors: tuple[float, ...] | None = None) -> None:
+        """A message came; `factors` on its values where the arm is wired otherwise."""
         message = Float64MultiArray.deserialize(data)
-        told = tuple(float(message.data[self.order.index(joint)]) for joint in self.joints)
+        data_of = [
+            value * factor for value, factor in zip(message.data, factors or (1.0,) * len(self.order), strict=True)
+        ]
+        told = tuple(float(data_of[self.order.index(joint)]) for joint in self.joints)
         self.wired.append((self.time, np.array(told)))
         self._wire.append((self.time + LATENCY, lambda: self._obey(Mode.TORQUE, told)))
 
@@ -159,4 +197,4 @@ class BenchRos2(OverRos2):
         super().__init__(q, bench, rate=rate)
         models = owner is GravityOwner.MODEL
         self.suppressed = math.inf if models else -math.inf
-        self.attach(lambda q: gravity(q) if models else np.zeros(2), inertial)
+        self.attach(gravity, inertial, Said(models=models))

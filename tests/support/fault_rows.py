@@ -173,7 +173,7 @@ ROWS = (
     Row("the robot is gone", lambda struck: struck.lose(), LOST, (HANDED_BACK, NOTHING), within=SOON),
     Row("another program commands", lambda struck: struck.command_by_another(), ROBOT, CALM, words="also commanded by",
         within=SOON, absent=ONE_CONNECTION),
-    Row("a push", lambda struck: struck.push(), (Reason.REFLEX,), ANY, (Reflex.CONTACT, Reflex.SPEED)),
+    Row("a push", lambda struck: struck.push(), (Reason.REFLEX,), ANY, (Reflex.CONTACT,)),
     Row("the program sleeps", lambda struck: struck.stall(), (Reason.PAUSED,), (*ANY, NOTHING), within=0.25),
     Row("Ctrl-C", lambda struck: struck.interrupt(), (Reason.INTERRUPTED,), CALM, words="SIGINT", within=SOON),
 )  # fmt: skip

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from cyclonedds.domain import DomainParticipant
 from cyclonedds.idl import IdlStruct
-from cyclonedds.idl.types import float64, int32, sequence, uint32
+from cyclonedds.idl.types import float64, int32, int64, sequence, uint8, uint32, uint64
 from cyclonedds.pub import DataWriter
 from cyclonedds.qos import Policy, Qos
 from cyclonedds.sub import DataReader
@@ -65,6 +65,34 @@ class Torques(IdlStruct, typename="std_msgs::msg::dds_::Float64MultiArray_"):
 
 
 @dataclass
+class Parameter(IdlStruct, typename="rcl_interfaces::msg::dds_::ParameterValue_"):
+    type: uint8
+    bool_value: bool
+    integer_value: int64
+    double_value: float64
+    string_value: str
+    byte_array_value: sequence[uint8]
+    bool_array_value: sequence[bool]
+    integer_array_value: sequence[int64]
+    double_array_value: sequence[float64]
+    string_array_value: sequence[str]
+
+
+@dataclass
+class Asked(IdlStruct, typename="rcl_interfaces::srv::dds_::GetParameters_Request_"):
+    guid: uint64
+    seq: int64
+    names: sequence[str]
+
+
+@dataclass
+class Answered(IdlStruct, typename="rcl_interfaces::srv::dds_::GetParameters_Response_"):
+    guid: uint64
+    seq: int64
+    values: sequence[Parameter]
+
+
+@dataclass
 class Imu(IdlStruct, typename="sensor_msgs::msg::dds_::Imu_"):
     """Another message's name."""
 
@@ -74,6 +102,26 @@ class Imu(IdlStruct, typename="sensor_msgs::msg::dds_::Imu_"):
 # rclcpp::SystemDefaultsQoS, as joint_state_broadcaster and forward_command_controller ask for: reliable, volatile
 QOS = Qos(Policy.Reliability.Reliable(100_000_000), Policy.Durability.Volatile, Policy.History.KeepLast(10))
 STATE_PERIOD = 0.004
+
+
+class Parameters:
+    """The controller's service, by which a caller learns the order of its joints."""
+
+    NAME = "effort_controller/get_parameters"
+
+    def __init__(self, participant: DomainParticipant, joints: list[str]) -> None:
+        self.reader = DataReader(participant, Topic(participant, f"rq/{self.NAME}Request", Asked), qos=QOS)
+        self.writer = DataWriter(participant, Topic(participant, f"rr/{self.NAME}Reply", Answered), qos=QOS)
+        self.values = {
+            "joints": Parameter(9, False, 0, 0.0, "", [], [], [], [], joints),
+            "interface_name": Parameter(4, False, 0, 0.0, "effort", [], [], [], [], []),
+        }
+
+    def answer(self) -> None:
+        for asked in self.reader.take(10):
+            if asked.sample_info.valid_data:
+                values = [self.values[name] for name in asked.names]
+                self.writer.write(Answered(asked.guid, asked.seq, values))
 
 
 def main() -> None:
@@ -89,6 +137,7 @@ def main() -> None:
     participant = DomainParticipant(int(os.environ["ROS_DOMAIN_ID"]))
     writer = DataWriter(participant, Topic(participant, "rt/joint_states", States), qos=QOS)
     reader = DataReader(participant, Topic(participant, "rt/effort_controller/commands", Torques), qos=QOS)
+    parameters = Parameters(participant, list(reversed(robot.joints)))
     names = [*reversed(robot.joints), "gripper"]
     account = {"wrong_length": 0, "label": "", "rate": 0.0}
     before: tuple[float, list[float]] | None = None
@@ -96,6 +145,7 @@ def main() -> None:
     due = time.monotonic()
     while not select.select([sys.stdin], [], [], 0)[0]:
         now = time.monotonic()
+        parameters.answer()
         for message in reader.take(10):
             if not message.sample_info.valid_data:
                 continue
@@ -107,7 +157,8 @@ def main() -> None:
             if before is None:
                 print("commanded", flush=True)
             sent = message.sample_info.source_timestamp * 1e-9
-            if before is not None and sent > before[0]:
+            held = before is not None and max(abs(b) / e for b, e in zip(before[1], robot.effort, strict=True)) > 0.01
+            if held and sent > before[0]:
                 step = max(abs(a - b) / e for a, b, e in zip(told, before[1], robot.effort, strict=True))
                 account["rate"] = max(account["rate"], step)
             before = sent, told

@@ -32,6 +32,7 @@ MODULES = {
     "loop/reflexes.py": "loop/test_reflexes.py",
     "loop/observer.py": "loop/test_observer.py",
     "loop/recent.py": "loop/test_reflexes.py",
+    "loop/frozen.py": "loop/test_reflexes.py",
     "loop/slow_faults.py": "loop/test_slow_faults.py",
     "loop/supervisor.py": "loop/test_supervisor.py",
     "loop/ending.py": "loop/test_ending.py",

@@ -37,7 +37,7 @@ class Slower:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
         """As pytest does it, and once more after a failure."""
-        if WORDS in os.environ or not self._concerned(item):
+        if WORDS in os.environ or sys.platform != "linux" or not self._concerned(item):
             return None
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         reports = runtestprotocol(item, log=False, nextitem=nextitem)

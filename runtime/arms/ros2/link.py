@@ -8,12 +8,13 @@ from typing import Protocol
 
 from cyclonedds.core import DDSException
 
+from diffpbd.runtime.arms.ros2.controllers import Answer, Controllers
 from diffpbd.runtime.arms.ros2.messages import DdsJointState, Float64MultiArray, states_of, torques
 from diffpbd.runtime.arms.ros2.node import Node, Sample
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.records.messages import JointState
 
-__all__ = ["Link", "Listener", "Ros2Link"]
+__all__ = ["Handing", "Link", "Listener", "Ros2Link"]
 
 MOST_COMMANDERS = 100
 """That are named; one is enough to end a run."""
@@ -52,6 +53,12 @@ class Link(Protocol):
     def unfit(self) -> str:
         """Readers of the commands whose quality of service ours does not fit, in words, or empty."""
 
+    def answer(self) -> Answer | None:
+        """What the controller says of itself; None until it is asked."""
+
+    def hand_over(self, own: str) -> Handing:
+        """Begin to give the arm to its own controller."""
+
     def who(self, participant: str) -> str:
         """A participant in words."""
 
@@ -59,16 +66,45 @@ class Link(Protocol):
         """Leave."""
 
 
+class Handing(Protocol):
+    """A switch of controllers, to the arm's `own` one."""
+
+    own: str
+
+    @property
+    def done(self) -> bool | None:
+        """Whether the other controller has the arm; None as long as it is not known."""
+
+
+class _Handing:
+    """A switch in a thread of its own: the arm is served meanwhile."""
+
+    def __init__(self, controllers: Controllers, own: str, stop: Callable[[], bool]) -> None:
+        self.own = own
+        self.done: bool | None = None
+        self._call: Callable[[], bool] = lambda: controllers.hand_over(own, stop)
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def _work(self) -> None:
+        try:
+            self.done = self._call()
+        except DDSException:
+            self.done = False
+
+
 class Ros2Link:
     """Topics on a node that it closes."""
 
-    def __init__(self, node: Node, states: str, commands: str) -> None:
+    def __init__(self, node: Node, states: str, commands: str, own: str | None = None) -> None:
+        """`own`: the name of the arm's own controller, if it was said."""
         self.states, self.commands = states, commands
         self._node = node
         self._listener: Listener = lambda message, received, participant: None
         self._reader = node.read(states, DdsJointState, self._on_state)
         self._others = node.read(commands, Float64MultiArray, self._on_command)
         self._writer = node.write(commands, Float64MultiArray)
+        self._controllers = Controllers(node, commands, own)
+        self._answer: Answer | None = None
         self._hearers: frozenset[str] = frozenset()
         self._commanders: dict[str, str] = {}
         self._commanded: dict[str, str] = {}
@@ -104,6 +140,8 @@ class Ros2Link:
 
     def _look(self) -> None:
         self._hearers = self._writer.participants()
+        if self._hearers and self._answer is None:
+            self._answer = self._controllers.ask(self._closing.is_set)
         others = self._others.participants()
         if others != self._commanders.keys():
             self._commanders = {one: self._commanders.get(one) or self._node.who(one) for one in others}
@@ -123,6 +161,14 @@ class Ros2Link:
     def unfit(self) -> str:
         """Readers of the commands whose quality of service ours does not fit, in words, or empty."""
         return "; ".join(self._node.unfit(self._writer))
+
+    def answer(self) -> Answer | None:
+        """What the controller says of itself; None until it is asked."""
+        return self._answer
+
+    def hand_over(self, own: str) -> Handing:
+        """Begin to give the arm to its own controller."""
+        return _Handing(self._controllers, own, self._closing.is_set)
 
     def who(self, participant: str) -> str:
         """A participant in words."""

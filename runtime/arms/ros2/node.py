@@ -54,13 +54,18 @@ def domain_of(environment: Mapping[str, str] = os.environ) -> int:
     return int(text)
 
 
-def topic_name(name: str) -> str:
-    """A topic's name as DDS has it: `rt/joint_states` for `/joint_states`."""
+TOPIC = ("rt", "")
+"""What stands before and behind a topic's name in DDS."""
+
+
+def topic_name(name: str, parts: tuple[str, str] = TOPIC) -> str:
+    """A topic's name as DDS has it: `rt/joint_states` for `/joint_states`; services have other `parts` before and behind it."""
     if not NAME.fullmatch(name):
         raise InputError(
             f"Topic {name!r}: expected a name such as /joint_states, words of letters, digits and _ after /."
         )
-    return f"rt/{name.lstrip('/')}"
+    before, behind = parts
+    return f"{before}/{name.lstrip('/')}{behind}"
 
 
 @dataclass(frozen=True)
@@ -72,15 +77,21 @@ class Sample:
 
 
 class Reader:
-    """A topic that is read; best effort, which fits every writer. `callback` runs in the node's thread."""
+    """A topic that is read; best effort, which fits every writer, and calls and answers of services reliably. `callback` runs
+    in the node's thread."""
 
-    def __init__(self, node: Node, name: str, kind: type[Any], callback: Callable[[Any, Sample], None]) -> None:
+    def __init__(
+        self, node: Node, name: str, kind: type[Any], callback: Callable[[Any, Sample], None], parts: tuple[str, str]
+    ) -> None:
         self.name = name
         self.broken: Counter[str] = Counter()
         """Messages that are none, by reason."""
         self.callback = callback
-        qos = Qos(Policy.Reliability.BestEffort, Policy.History.KeepLast(DEPTH), Policy.IgnoreLocal.Participant)
-        self.reader = DataReader(node.participant, Topic(node.participant, topic_name(name), kind), qos=qos)
+        reliability = (
+            Policy.Reliability.BestEffort if parts == TOPIC else Policy.Reliability.Reliable(max_blocking_time=0)
+        )
+        qos = Qos(reliability, Policy.History.KeepLast(DEPTH), Policy.IgnoreLocal.Participant)
+        self.reader = DataReader(node.participant, Topic(node.participant, topic_name(name, parts), kind), qos=qos)
         self._writers: dict[int, str] = {}
 
     def read(self) -> None:
@@ -120,14 +131,14 @@ class Reader:
 class Writer:
     """A topic that is written: reliable and volatile, the newest message alone; never waited for."""
 
-    def __init__(self, node: Node, name: str, kind: type[Any], depth: int = 1) -> None:
+    def __init__(self, node: Node, name: str, kind: type[Any], depth: int, parts: tuple[str, str]) -> None:
         self.name = name
         self.dropped = 0
         """Messages that the middleware did not take."""
         qos = Qos(
             Policy.Reliability.Reliable(max_blocking_time=0), Policy.Durability.Volatile, Policy.History.KeepLast(depth)
         )
-        self._writer = DataWriter(node.participant, Topic(node.participant, topic_name(name), kind), qos=qos)
+        self._writer = DataWriter(node.participant, Topic(node.participant, topic_name(name, parts), kind), qos=qos)
         self._readers: dict[int, str] = {}
 
     def write(self, message: Any) -> None:
@@ -166,17 +177,19 @@ class Node:
         self._thread = threading.Thread(target=self._read, name="dds", daemon=True)
         self._started = False
 
-    def read(self, name: str, kind: type[Any], callback: Callable[[Any, Sample], None]) -> Reader:
+    def read(
+        self, name: str, kind: type[Any], callback: Callable[[Any, Sample], None], parts: tuple[str, str] = TOPIC
+    ) -> Reader:
         """Read a topic from `start` on."""
-        reader = Reader(self, name, kind, callback)
+        reader = Reader(self, name, kind, callback, parts)
         self._conditions.append(ReadCondition(reader.reader, ViewState.Any | InstanceState.Any | SampleState.Any))
         self.waitset.attach(self._conditions[-1])
         self._readers.append(reader)
         return reader
 
-    def write(self, name: str, kind: type[Any], depth: int = 1) -> Writer:
+    def write(self, name: str, kind: type[Any], depth: int = 1, parts: tuple[str, str] = TOPIC) -> Writer:
         """Write a topic."""
-        return Writer(self, name, kind, depth)
+        return Writer(self, name, kind, depth, parts)
 
     def start(self) -> None:
         """Begin to read."""

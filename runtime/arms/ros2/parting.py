@@ -15,7 +15,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.loop.motion import Inertial
 
-__all__ = ["BRAKING", "Holding", "Past", "slowed"]
+__all__ = ["BRAKING", "Holding", "Past", "mass_matrix", "slowed"]
 
 Holding = Callable[[FloatArray], FloatArray]
 """The torque [N·m] that holds the arm at q [rad]; zero where the robot holds itself."""
@@ -71,7 +71,7 @@ class Past:
         stride = (now - middle) / count
         for k in range(count):
             acting = self._mean(middle + k * stride, middle + (k + 1) * stride) - holding(q) - lost * (dq != 0.0)
-            found = dq + stride * np.linalg.solve(_mass(inertial, q), acting - inertial(q, dq, np.zeros_like(q)))
+            found = dq + stride * np.linalg.solve(mass_matrix(inertial, q), acting - inertial(q, dq, np.zeros_like(q)))
             dq = np.where(found * agreed > 0.0, found, 0.0)
             q = q + stride * dq
         return q, SHARE * dq
@@ -85,7 +85,7 @@ class Past:
         return np.asarray((until - since) @ torques / (end - begin), dtype=np.float64)
 
 
-def _mass(inertial: Inertial, q: FloatArray) -> FloatArray:
+def mass_matrix(inertial: Inertial, q: FloatArray) -> FloatArray:
     """M(q) [kg·m²], a column a call."""
     zero = np.zeros_like(q)
     rest = inertial(q, zero, zero)

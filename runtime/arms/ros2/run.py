@@ -30,6 +30,8 @@ STIFFEST = 0.6
 """1/rad; share of a joint's effort limit that a radian may take: Baxter's shoulder has that."""
 QUICKEST = 10.0
 """1/s; the frequency of a joint with the model's inertia, critically damped: joint states may come at 100 Hz."""
+HOLD = 1.0
+"""s in which a pose is held before a law: every joint of seven is nudged, and the arm rests again."""
 ANY = "any"
 DOMAINS = range(60, 102)
 """Domains for a simulated arm of our own, off those that robots are usually in."""
@@ -48,7 +50,7 @@ class Topics:
         "ROS 2: std_msgs/Float64MultiArray, torques.", "/effort_controller/commands", metavar="TOPIC"
     )
     command_joints: tuple[str, ...] | None = option(
-        "ROS 2: the controller's parameter joints, by commas (default: the robot's order).", None, metavar="NAMES",
+        "ROS 2: the controller's parameter joints, by commas (default: the controller is asked).", None, metavar="NAMES",
         parse=_names,
     )  # fmt: skip
 
@@ -56,6 +58,15 @@ class Topics:
 @dataclass(frozen=True, kw_only=True)
 class _Own(Topics):
     ros2: bool = option("Any arm with an effort interface, over ROS 2 (docs/ros2.md).", False)
+    own_controller: str | None = option(
+        "ROS 2: the controller that has the arm after a run (default: a loaded JointTrajectoryController).",
+        None,
+        metavar="NAME",
+    )
+    release: float | None = option(
+        "ROS 2: seconds for which the arm is held after a run (default: until its own controller has it, or Ctrl-C).", None,
+        span=(0.0, 1e7), unit="s", metavar="S",
+    )  # fmt: skip
 
 
 def _expect(words: dict[str, Any]) -> None:
@@ -75,28 +86,30 @@ def _expect(words: dict[str, Any]) -> None:
 def _attach(robot: Robot, configuration: Configuration, words: Mapping[str, Any]) -> Iterator[Attached]:
     """The arm's topics, or those of a simulated one."""
     _expect_arm(robot)
-    from diffpbd.runtime.arms.ros2.arm import Ros2Arm, in_order
+    from diffpbd.runtime.arms.ros2.arm import Ros2Arm
     from diffpbd.runtime.arms.ros2.link import Ros2Link
     from diffpbd.runtime.arms.ros2.node import Node, domain_of
+    from diffpbd.runtime.arms.ros2.said import Said, in_order
 
     states, commands = words["states"], words["commands"]
     order = words["command_joints"]
     in_order(robot.joints, order)
-    models = words["gravity"] == "model"
+    said = Said(
+        models=words["gravity"] == "model", order=order, any_listener=words["robot_node"] == ANY,
+        allow_mismatch=words["allow_mismatch"], release=words["release"],
+    )  # fmt: skip
     with contextlib.ExitStack() as stack:
         domain = domain_of()
         if words["sim"]:
             domain = stack.enter_context(_simulated(robot.name, words))
         stack.enter_context(sole_program(f"ros2 domain {domain} {commands}"))
-        own = gravity_model(robot, configuration.alpha)
-
-        def holding(q: FloatArray) -> FloatArray:
-            return own(q) if models else np.zeros(robot.n)
+        gravity, inertial = gravity_model(robot, configuration.alpha), inertial_model(robot, configuration.alpha)
 
         def arm(recorder: Recorder | None) -> Arm:
+            link = Ros2Link(Node(domain, local=words["sim"]), states, commands, words["own_controller"])
             made = Ros2Arm(
-                Ros2Link(Node(domain, local=words["sim"]), states, commands), robot.joints, configuration.limits, holding,
-                inertial_model(robot, configuration.alpha), order=order, any_listener=words["robot_node"] == ANY,
+                link, robot.joints, configuration.limits, gravity, inertial, said,
+                say=lambda text: click.echo(f"note: {text}", err=True),
             )  # fmt: skip
             made.listener = None if recorder is None else recorder.message
             return made
@@ -146,5 +159,5 @@ def _gains(robot: Robot, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 KIND = Kind(
     "an arm over ROS 2", _Own, lambda robot, words: bool(words["ros2"]), _attach,
-    _gains, expect=_expect, suppresses=False,
+    _gains, expect=_expect, hold=HOLD, suppresses=False,
 )  # fmt: skip

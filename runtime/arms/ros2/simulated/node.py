@@ -8,10 +8,14 @@ import time as clock
 from diffpbd.runtime.arms.ros2.messages import DdsJointState, Float64MultiArray, joint_state, values_of
 from diffpbd.runtime.arms.ros2.node import DEPTH, Node, Sample
 from diffpbd.runtime.arms.ros2.simulated.arm import STEP, SimulatedArm
+from diffpbd.runtime.arms.ros2.simulated.manager import offer
 from diffpbd.runtime.base.latency import RealTime
 from diffpbd.runtime.base.priority import punctual
 
 __all__ = ["SimulatedNode"]
+
+QUIET = 0.2
+"""s without a command after which the next one is another run's, for which the forward controller is taken for active."""
 
 
 class SimulatedNode(RealTime):
@@ -27,8 +31,11 @@ class SimulatedNode(RealTime):
         self._node = node
         self._order = list(order)
         self._lock = threading.Lock()
+        self._parted = float("-inf")
+        """Time [s] of the last command of a run whose arm another controller got."""
         self._states = node.write(states, DdsJointState, DEPTH)
         node.read(commands, Float64MultiArray, self._on_command)
+        offer(node, commands, tuple(arm.joints[k] for k in order), self._hold)
 
     def _on_command(self, message: Float64MultiArray, sample: Sample) -> None:
         values = values_of(message)
@@ -36,7 +43,15 @@ class SimulatedNode(RealTime):
             told = values.copy()
             values[self._order] = told
         with self._lock:
-            self.arm.command(values, sample.received)
+            if sample.received - self._parted < QUIET:
+                self._parted = sample.received
+            else:
+                self.arm.command(values, sample.received)
+
+    def _hold(self) -> None:
+        with self._lock:
+            self.arm.held = True
+            self._parted = clock.monotonic()
 
     def run(self) -> None:
         """Simulate in real time and publish, until asked to stop."""

@@ -1,0 +1,125 @@
+"""A delay that nobody told, on the reality bench: it is found before the arm shakes, and what is told instead settles it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support.robots import loaded
+
+pytest.importorskip("mujoco")
+
+from support.planned import Course, H, follow, model_of, planner, real
+from support.reality import BenchReal, Differences
+
+from diffpbd.runtime.control.gravity import GravityOwner
+from diffpbd.runtime.loop.configuration import Configuration, limits_of
+from diffpbd.runtime.loop.run import Run, RunOptions
+from diffpbd.runtime.loop.supervisor import Settings
+from diffpbd.runtime.mpc.astray import TICKS, Astray
+from diffpbd.runtime.mpc.delay import DelayWatch
+from diffpbd.runtime.mpc.planner import Mpc
+from diffpbd.runtime.mpc.problem import Status
+from diffpbd.runtime.mpc.sent_torques import SentTorques
+
+START = np.array([0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0])
+GOAL = START + [0.3, 0.2, -0.2, 0.2, 0.3, -0.2, 0.4]
+NOISY = {"friction": 1.5, "load": 1.0, "encoder": 3.8e-4, "noise": 4e-3, "filter": 5e-3}
+
+
+def went(told: int, true: int, seconds: float = 1.0, **differences: Any) -> tuple[Course, Mpc]:
+    robot = loaded("baxter_bare")
+    mpc = planner(robot, model_of(robot, "baxter"), delay=told)
+    return follow(mpc, real("baxter", command_delay=true * H, **differences), START, GOAL, seconds), mpc
+
+
+@pytest.mark.parametrize("told, true", [(0, 1), (0, 2), (2, 1)])
+def test_a_delay_that_was_not_told_is_found_and_compensated(told: int, true: int) -> None:
+    course, mpc = went(told, true)
+    assert mpc.delay == true and mpc.remark is not None and mpc.remark.endswith(f"expected --delay {true}")
+    right, known = went(true, true)  # the remedy
+    assert known.remark is None
+    speed = mpc.problem.robot.limits.speed[:6]  # the last joint's friction alone takes it to its limit, told or not
+    assert (course.fastest[:6] < 0.6 * speed).all()
+    np.testing.assert_allclose(course.q[-1, :6], right.q[-1, :6], atol=0.02)
+    assert course.statuses == {Status.SOLVED: 100}
+
+
+@pytest.mark.parametrize("delay", [0, 1])
+@pytest.mark.parametrize(
+    "differences", [{}, {"friction": 0.5, "load": 1.0}, NOISY], ids=["as modelled", "loaded", "noisy"]
+)
+def test_a_delay_that_was_told_is_not_doubted(delay: int, differences: dict[str, float]) -> None:
+    course, mpc = went(delay, delay, 1.5, **differences)
+    assert mpc.remark is None and mpc.delay == delay
+    assert Status.ASTRAY not in course.statuses
+
+
+def test_at_rest_noise_says_nothing_about_the_delay() -> None:
+    """With the wrong delay: there is nothing to compare yet."""
+    robot, random = loaded("baxter_bare"), np.random.default_rng(0)
+    hold = robot.gravity(START)
+    watch, sent = DelayWatch(robot, robot.alpha.defaults, H, 0), SentTorques(hold, H)
+    for k in range(90):
+        assert watch.update(k * H, START, 1e-3 * random.normal(size=7), sent, None) is None
+        sent.remember(k * H, hold + 1e-3 * robot.limits.effort * random.normal(size=7))
+
+
+def test_far_from_the_plan_is_a_speed_limit_for_five_ticks() -> None:
+    """On both sides of the threshold; a single kick is none."""
+    limit = np.array([1.5, 4.0])
+    for share, far in ((0.95, False), (1.05, True)):
+        astray = Astray(limit, H)
+        seen = []
+        for k in range(TICKS + 2):
+            astray.plan(k * H, np.array([0.2, 0.0]))
+            seen.append(astray.measure(k * H, np.array([0.2, share * (-1) ** k * limit[1]])))
+        assert seen == [False] * (TICKS - 1) + [far] * 3
+    kicked = Astray(limit, H)
+    for k in range(20):
+        kicked.plan(k * H, np.zeros(2))
+        assert not kicked.measure(k * H, np.array([4.0 * limit[0] if k == 10 else 0.0, 0.0]))
+
+
+def test_plans_about_another_arm_are_not_followed() -> None:
+    """A motor that turns the other way: the plan is dropped, with a status of its own, and the torque is the damped hold's."""
+    robot = loaded("baxter_bare")
+    mpc = planner(robot, model_of(robot, "baxter"), delay=0, disturbance=None, transition=0.0)
+    p, pd = START.copy(), np.zeros(7)
+    mpc.start(robot.gravity(p))
+    statuses = []
+    wrong = np.array([1.0, 1, 1, 1, 1, -1, 1])
+    for k in range(40):
+        tick = mpc.tick(k * H, p, pd, GOAL)
+        statuses.append(tick.status)
+        assert np.isfinite(tick.torque).all()
+        hold = robot.gravity(p)
+        if tick.status is Status.ASTRAY:
+            break
+        p, pd = robot.joint_step(p, pd, hold + wrong * (tick.torque - hold), H)
+    assert statuses[-1] is Status.ASTRAY and set(statuses[:-1]) <= {Status.SOLVED, Status.LIMITED, Status.NOT_SOLVED}
+    assert tick.plan is None
+
+
+def test_a_run_finds_it_in_its_first_second() -> None:
+    """Through the loop, with states that are 7 ms old and commands that take 1 ms: two ticks with the one not told."""
+    robot = loaded("baxter_bare")
+    law = {
+        "name": "mpc", "horizon": 10, "goal": [*GOAL[:6], None], "goal_speed": 0.4, "reference": None, "delay": 0,
+        "weights": {"p": 1.0, "pd": 0.02, "du": 1e-6},
+    }  # fmt: skip
+    said = {}
+    for late in (0.0, H):
+        configuration = Configuration(
+            robot.name, robot.manifest.abi_hash, robot.joints, law, GravityOwner.MODEL, model_of(robot, "baxter"),
+            limits_of(robot), Settings(H, ramp=0.2),
+        )  # fmt: skip
+        arm = BenchReal(
+            "baxter", configuration.limits, START, Differences(command_delay=late, state_delay=2e-3), rate=100.0
+        )
+        supervisor = configuration.supervisor(robot)
+        report = Run(arm, supervisor, RunOptions(duration=1.0)).execute()
+        print(late, report, supervisor.controller.remark())
+        said[late] = supervisor.controller.remark()
+    assert said[0.0] is None and said[H] is not None and "expected --delay 2" in said[H]
