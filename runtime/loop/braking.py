@@ -38,6 +38,8 @@ LEAK = 0.05
 """s; time constant with which a deceleration by the way goes where it would push along the motion."""
 LONGEST = 0.02
 """s; longest time between two states that the way is counted for."""
+LEAST_INERTIA = 1e-9
+"""kg·m²; of a joint's mass matrix, to divide by."""
 TURNED = 0.5
 """Factor on the deceleration of a joint that has turned around under the brake: it is elastic, or lighter than assumed."""
 SWEEPS, CLOSE = 30, 1e-3
@@ -83,11 +85,9 @@ class Brake:
         wanted = common_factor(wanted, self._most) * wanted
         braking = links.rigid(q, dq, wanted) + shown.inertia * wanted
         law = common_factor(braking, BRAKE_SHARE * limits.effort) * braking + self._held(q, pressed)
-        if links.mass is None:
-            return law, None
         mass = links.mass(q) + np.diag(shown.inertia)
         self._catch(stamp, dq)
-        own = np.diag(mass)
+        own = np.maximum(np.diag(mass), LEAST_INERTIA)
         slowed = -np.sign(dq) * np.minimum(shown.friction / own, np.abs(dq) / BRAKE_TIME)
         return law + mass @ (self._caught + slowed) - own * slowed, mass
 
@@ -127,7 +127,7 @@ class Brake:
         fast = within((np.abs(dq) / limits.speed - YIELD_SPEED) / (1.0 - YIELD_SPEED), 0.0, 1.0)
         driving = np.where(external * dq > 0.0, fast * external, 0.0)
         damping = links.rigid(q, dq, share * wanted) - driving
-        mass = None if links.mass is None else links.mass(q)
+        mass = links.mass(q)
         return common_factor(damping, YIELD_SHARE * limits.effort) * damping, mass
 
 

@@ -18,12 +18,10 @@ Inertial = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 @dataclass(frozen=True)
 class Laden:
-    """The links with a point mass at the tip: `dynamics` [N·m] of a motion with gravity and springs, `mass` (n, n) [kg·m²].
-
-    A mass matrix is None where it is unknown."""
+    """The links with a point mass at the tip: `dynamics` [N·m] of a motion with gravity and springs, `mass` (n, n) [kg·m²]."""
 
     dynamics: Inertial
-    mass: Callable[[FloatArray], FloatArray] | None
+    mass: Callable[[FloatArray], FloatArray]
 
     def rigid(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
         """As `Motion.rigid`."""
@@ -46,7 +44,7 @@ class Motion:
     def links(self, load: FloatArray | None = None) -> Laden:
         """The links alone with a point mass (4,), as far as they are known."""
         if self.laden is None:
-            return Laden(self.rigid or self.inertial, self.mass)
+            return Laden(self.rigid or self.inertial, self.mass_at)
         return self.laden(np.zeros(4) if load is None else load)
 
     def mass_at(self, q: FloatArray) -> FloatArray:

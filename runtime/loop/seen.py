@@ -141,8 +141,7 @@ class Seen:
         constant, weighs = found[:, 2], zero
         if load is not None:
             bare, laden = self._empty, self._motion.links(load)
-            if laden.mass is not None and bare.mass is not None:
-                inertia -= np.diag(laden.mass(last.q) - bare.mass(last.q))
+            inertia -= np.diag(laden.mass(last.q) - bare.mass(last.q))
             weighs = (laden.dynamics(last.q, zero, zero) - bare.dynamics(last.q, zero, zero)) / self._effort
             motion = (last.q, last.speed, last.faster)
             given = given - (laden.dynamics(*motion) - bare.dynamics(*motion)) / self._effort

@@ -166,7 +166,8 @@ def test_a_law_fades_while_no_new_state_comes(braking: bool) -> None:
         ):
             pose = q + begin * dq
             decision = step(begin + waited, 7.0 + begin, pose, dq)
-            np.testing.assert_allclose(decision.law, share * whole, atol=1e-9)
+            more = 1.1 if braking and begin else 1.0  # a way of 0.02 s caught at 50 rad/s² a radian
+            np.testing.assert_allclose(decision.law, share * more * whole, atol=1e-9)
             np.testing.assert_allclose(decision.command, decision.law + gravity(pose))
     under.start(q)  # stamps of another clock
     np.testing.assert_allclose(step(0.2, 0.0, q, dq).law, whole)
