@@ -15,10 +15,6 @@ const char *ROBOT(signature)(int k) {
   return k >= 0 && k < (int)(sizeof signatures / sizeof signatures[0]) ? signatures[k] : 0;
 }
 
-void ROBOT(alpha_defaults)(double *alpha) {
-  memcpy(alpha, alpha_default, sizeof alpha_default);
-}
-
 static const char *const path_names[PATHS] = PATH_NAMES;
 
 #ifdef DISPATCHED

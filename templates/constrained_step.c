@@ -10,7 +10,7 @@
 #include "on_path.h"
 
 /* Compiled for several instruction sets, except for a floating base without limits and contacts. floating.c calls the chart_ functions. */
-#if FLOATING && CHART_PATHS
+#if FLOATING && CHART_PATHS && defined(DISPATCHED)
 #define STEP(name) ON_PATH(JOINED(chart_, name))
 #elif FLOATING
 #define STEP(name) ROBOT(JOINED(chart_, name))

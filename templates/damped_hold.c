@@ -204,7 +204,7 @@ static int usable(const double *p, const double *lower, const double *upper, con
   return all_within(p, NP, C_HUGE) && all_within(alpha, NA, C_HUGE);
 }
 
-int ROBOT(damped_hold)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(damped_hold)(const double *const *in, double *const *out, double *work) {
   const double *p = in[0], *pd = in[1], *lower = in[2], *upper = in[3], *alpha = in[6], delay = in[4][0], h = in[5][0];
   const int timed = h >= C_LEAST_STEP && h <= C_HUGE && delay >= 0.0 && delay <= C_MPC_MOST;
   const int moving = timed && all_within(pd, N, C_FAR_RATE);

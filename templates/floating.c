@@ -50,7 +50,7 @@ static int advance(int along, const double *p, const double *pd, const double *u
   return status;
 }
 
-int ROBOT(joint_step)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(joint_step)(const double *const *in, double *const *out, double *work) {
   return advance(-1, in[0], in[1], in[2], in[3], in[4], out[0], out[1], (Work *)(void *)work);
 }
 
@@ -90,7 +90,7 @@ static void columns_out(double *J, const Work *w) {
   }
 }
 
-int ROBOT(jac_joint_step)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(jac_joint_step)(const double *const *in, double *const *out, double *work) {
   Work *w = (Work *)(void *)work;
   const double *given[5] = {w->p, w->pd, w->u, in[3], w->alpha}, *rates = w->pd + 3;
   double *found[8] = {w->p_end, w->pd_end, out[2], out[3], out[4], out[5], out[6], out[7]};
@@ -115,7 +115,7 @@ int ROBOT(jac_joint_step)(const double *const *in, double *const *out, double *w
 }
 
 #if ALPHA_JACOBIAN
-int ROBOT(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
   Work *w = (Work *)(void *)work;
   const double *given[5] = {w->p, w->pd, w->u, in[3], w->alpha};
   double *found[2] = {w->by_alpha, w->by_alpha + N * (NA + FRAME)};
@@ -170,7 +170,7 @@ static int pull_back(const double *h, const double *p_next_bar, const double *pd
   return 0;
 }
 
-int ROBOT(vjp_joint_step)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(vjp_joint_step)(const double *const *in, double *const *out, double *work) {
   Work *w = (Work *)(void *)work;
   const int status = advance(-1, in[0], in[1], in[2], in[3], in[4], w->p_next, w->pd_next, w);
   if (status != 0) return status;
@@ -203,17 +203,17 @@ static int roll(int steps, const double *const *in, double *P, double *PD, doubl
   return 0;
 }
 
-int ROBOT(rollout)(int steps, const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(rollout)(int steps, const double *const *in, double *const *out, double *work) {
   return roll(steps, in, out[0], out[1], 0, (Work *)(void *)work);
 }
 
 #if UNILATERAL
-int ROBOT(rollout_impulses)(int steps, const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(rollout_impulses)(int steps, const double *const *in, double *const *out, double *work) {
   return roll(steps, in, out[0], out[1], out + 2, (Work *)(void *)work);
 }
 #endif
 
-int ROBOT(vjp_trajectory)(int steps, const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(vjp_trajectory)(int steps, const double *const *in, double *const *out, double *work) {
   const double *U = in[0], *h = in[1], *alpha = in[2], *P = in[3], *PD = in[4], *p_bars = in[5], *pd_bars = in[6];
   Work *w = (Work *)(void *)work;
   int k, j;
@@ -239,11 +239,11 @@ int ROBOT(vjp_trajectory)(int steps, const double *const *in, double *const *out
   return 0;
 }
 
-int ROBOT(vjp_rollout)(int steps, const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(vjp_rollout)(int steps, const double *const *in, double *const *out, double *work) {
   double *P = work + WORK_SIZE, *PD = P + (ptrdiff_t)NP * (steps + 1);
   const double *along[7] = {in[2], in[3], in[4], P, PD, in[5], in[6]};
   const int status = roll(steps, in, P, PD, 0, (Work *)(void *)work);
-  return status != 0 ? status : ROBOT(vjp_trajectory)(steps, along, out, work);
+  return status != 0 ? status : INNER(vjp_trajectory)(steps, along, out, work);
 }
 
 #if ROWS
@@ -251,7 +251,7 @@ int ROBOT(vjp_rollout)(int steps, const double *const *in, double *const *out, d
 #endif
 
 #if CONTACTS
-int ROBOT(contact_force)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(contact_force)(const double *const *in, double *const *out, double *work) {
   Work *w = (Work *)(void *)work;
   const double *given[5] = {w->p, w->pd, w->u, in[3], w->alpha}, *R = w->frame;
   int status = enter(in[0], in[1], in[2], in[4], w), k;
@@ -266,7 +266,7 @@ int ROBOT(contact_force)(const double *const *in, double *const *out, double *wo
 }
 #endif
 
-int ROBOT(node_torque)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(node_torque)(const double *const *in, double *const *out, double *work) {
   Work *w = (Work *)(void *)work;
   const double *given[5] = {w->P, w->p, w->p_end, in[3], w->alpha};
   double *found[1] = {w->p_bar};

@@ -8,7 +8,7 @@ static void add_moving(const double *rates, double factor, double *pdd) {
 }
 
 #if !CONTACTS
-int ROBOT(forward_dynamics)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(forward_dynamics)(const double *const *in, double *const *out, double *work) {
   Work *w = (Work *)(void *)work;
   const double *given[4] = {w->p, w->pd, w->u, w->alpha};
   double *found[1] = {w->p_bar};
@@ -20,7 +20,7 @@ int ROBOT(forward_dynamics)(const double *const *in, double *const *out, double 
   return status;
 }
 
-int ROBOT(loop_force)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(loop_force)(const double *const *in, double *const *out, double *work) {
   Work *w = (Work *)(void *)work;
   const double *given[4] = {w->p, w->pd, w->u, w->alpha};
   const int status = enter(in[0], in[1], in[2], in[3], w);
@@ -28,7 +28,7 @@ int ROBOT(loop_force)(const double *const *in, double *const *out, double *work)
 }
 #endif
 
-int ROBOT(inverse_dynamics)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(inverse_dynamics)(const double *const *in, double *const *out, double *work) {
   Work *w = (Work *)(void *)work;
   const double *given[4] = {w->p, w->pd, w->u, w->alpha};
   double *found[3] = {out[0], out[1], w->p_bar};
@@ -40,7 +40,7 @@ int ROBOT(inverse_dynamics)(const double *const *in, double *const *out, double 
   return status;
 }
 
-int ROBOT(close_loops)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(close_loops)(const double *const *in, double *const *out, double *work) {
   Work *w = (Work *)(void *)work;
   /* Single axes would be those of the frame, so the base is fixed as a whole or free. */
   const double *given[3] = {w->p, w->pd_bar, w->alpha};
@@ -57,7 +57,7 @@ int ROBOT(close_loops)(const double *const *in, double *const *out, double *work
   return status;
 }
 
-int ROBOT(close_rates)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(close_rates)(const double *const *in, double *const *out, double *work) {
   Work *w = (Work *)(void *)work;
   const double *given[3] = {w->p, w->pd, w->alpha};
   double *found[1] = {w->p_end};

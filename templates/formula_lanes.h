@@ -1,5 +1,5 @@
-/* A formula for several rows in vector lanes, with shared parameters. Rows out of range of the sines of lanes.h are left to the scalar
- * function. Without fused multiply-add both have the same bits. */
+/* A formula for several rows in vector lanes, with shared parameters. Rows out of range of the sines of lanes.h, or whose results
+ * are not finite, are left to the scalar function. Without fused multiply-add both have the same bits. */
 #include "paths.h"
 #include "lanes.h"
 #include "formulas_model.h"
@@ -34,8 +34,8 @@ static long together(const Formula *f, const Batch *b, const long *row, int coun
   long failed = 0;
   int found, j, k;
   for (k = 0, at = x; k < f->inputs; at += f->size[k++]) gather(b->in[k], b->in_size[k], row, f->size[k], at);
-  found = bits_of((Bits)(largest(x, f->size[0]) <= B(0.5 * C_LARGE_ANGLE)));
   f->kernel(x, b->in[f->inputs], y, y + f->doubles_out);
+  found = bits_of((Bits)(largest(x, f->size[0]) <= B(0.5 * C_LARGE_ANGLE)) & finite_lanes(y, f->doubles_out));
   for (j = 0; j < count; j++)
     for (k = 0, at = y; k < f->outputs; at += size[k++])
       if (found >> j & 1) scatter(at, size[k], j, b->out[k] + row[j] * b->out_size[k]);

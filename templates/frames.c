@@ -33,7 +33,7 @@ static int found(const double *number, const double *p, const double *alpha, Cha
   return 1;
 }
 
-int ROBOT(frame_pose)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(frame_pose)(const double *const *in, double *const *out, double *work) {
   Chain c;
   int i;
   if (!found(in[1], in[0], in[2], &c, work)) return STATUS_NO_FRAME;
@@ -42,7 +42,7 @@ int ROBOT(frame_pose)(const double *const *in, double *const *out, double *work)
   return 0;
 }
 
-int ROBOT(frame_jacobian)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(frame_jacobian)(const double *const *in, double *const *out, double *work) {
   const int reference = index_of(in[2], ALIGNED + 1);
   Chain c;
   int k;
@@ -92,7 +92,7 @@ static void moving(const Chain *c, const double *pd, const double *pdd, Motion *
   carry(m, c->x);
 }
 
-int ROBOT(frame_velocity)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(frame_velocity)(const double *const *in, double *const *out, double *work) {
   const int reference = index_of(in[3], ALIGNED + 1);
   const double still[N] = {0};
   Motion m;
@@ -106,7 +106,7 @@ int ROBOT(frame_velocity)(const double *const *in, double *const *out, double *w
 }
 
 /* Spatial and classical acceleration (spatial + omega x v), both in the given reference. */
-int ROBOT(frame_acceleration)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(frame_acceleration)(const double *const *in, double *const *out, double *work) {
   const int reference = index_of(in[4], ALIGNED + 1);
   double *spatial = out[0], *classical = out[1], velocity[6];
   Motion m;

@@ -401,7 +401,7 @@ static int goal_of(const double *const *in, double *work, Goal *g) {
 
 /* goal_position, goal_rotation, goal_weights, p0, fixed, frame, ik_options, alpha [, keep_apart, obstacles] -> p, ik_info. 0: p reaches
  * the goal; otherwise p is the best position found, with its errors in ik_info. */
-int ROBOT(ik)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(ik)(const double *const *in, double *const *out, double *work) {
   const double *p = in[P0_IN], *options = in[IK_OPTIONS_IN];
   double *info = out[1];
   Goal g;

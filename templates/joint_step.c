@@ -15,7 +15,7 @@
 #define STEP_SIZE(name) ROBOT(JOINED_AS_THEY_ARE(name, _work_size))
 #ifndef FOR_V3
 #define BY_ROWS (DEEP && !SLOPES) /* where a joint's place is a parameter too */
-#define PARAMETER_JACOBIAN ROBOT(jac_alpha_joint_step)
+#define PARAMETER_JACOBIAN INNER(jac_alpha_joint_step)
 #endif
 
 enum { SMOOTH = 5, SWEEPS = 80 * N + 72 }; /* differences of a rollout's poses from which its next one is guessed; doubles of Sweeps */
@@ -261,7 +261,7 @@ static int differentiate(const double *p, const double *pd, const double *u, con
 }
 
 #if ALPHA_JACOBIAN && !DEEP && !defined(FOR_V3)
-int ROBOT(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
   double *p_next = w->bar, *pd_next = p_next + N;
   int status;

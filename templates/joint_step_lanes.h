@@ -154,6 +154,7 @@ static int together(const Batch *b, const long *row, int count, int newtons) {
   gather_input(b, 2, row, w->u);
   found = advance(b->in[3], b->in[4], b->model, newtons, b->model + NM, w, b->work);
   if (found != 0 && b->derive != 0) b->derive(b, row);
+  for (k = 0; k < b->outputs; k++) found &= bits_of(finite_lanes(values + b->place[k], b->size[k]));
   for (j = 0; j < count; j++)
     for (k = 0; k < b->outputs; k++)
       if (found >> j & 1) scatter(values + b->place[k], b->size[k], j, b->out[k] + row[j] * b->out_size[k]);

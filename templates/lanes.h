@@ -107,6 +107,14 @@ INLINE V largest(const V *x, int n) {
   return result;
 }
 
+/* Lanes in which all of n values are finite: less itself, no other number is 0. */
+INLINE Bits finite_lanes(const V *x, int n) {
+  Bits found = ~(Bits){0};
+  int k;
+  for (k = 0; k < n; k++) found &= x[k] - x[k] == (V){0};
+  return found;
+}
+
 /* gather: `size` doubles of each lane's row, rows `stride` apart, to lanes. Vectors are built in registers: loading one right after
  * scalar stores would stall on store forwarding. */
 INLINE void gather(const double *from, int stride, const long *row, int size, V *x) {

@@ -137,13 +137,13 @@ static const System forward = {
   forward_dynamics_by_alpha_kernel, forward_dynamics_pull_kernel
 };
 
-int ROBOT(jac_forward_dynamics)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(jac_forward_dynamics)(const double *const *in, double *const *out, double *work) {
   return jacobian(&forward, in, out, work);
 }
-int ROBOT(jac_alpha_forward_dynamics)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(jac_alpha_forward_dynamics)(const double *const *in, double *const *out, double *work) {
   return jacobian_by_alpha(&forward, in, out, work);
 }
-int ROBOT(vjp_forward_dynamics)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(vjp_forward_dynamics)(const double *const *in, double *const *out, double *work) {
   return pull_back(&forward, in, out, work);
 }
 int ROBOT(jac_forward_dynamics_work_size)(void) { return HEAD + ROBOT(forward_dynamics_work_size)(); }
@@ -157,13 +157,13 @@ static const System inverse = {
   inverse_dynamics_by_alpha_kernel, inverse_dynamics_pull_kernel
 };
 
-int ROBOT(jac_inverse_dynamics)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(jac_inverse_dynamics)(const double *const *in, double *const *out, double *work) {
   return jacobian(&inverse, in, out, work);
 }
-int ROBOT(jac_alpha_inverse_dynamics)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(jac_alpha_inverse_dynamics)(const double *const *in, double *const *out, double *work) {
   return jacobian_by_alpha(&inverse, in, out, work);
 }
-int ROBOT(vjp_inverse_dynamics)(const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(vjp_inverse_dynamics)(const double *const *in, double *const *out, double *work) {
   return pull_back(&inverse, in, out, work);
 }
 int ROBOT(jac_inverse_dynamics_work_size)(void) { return HEAD + ROBOT(inverse_dynamics_work_size)(); }

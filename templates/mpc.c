@@ -335,7 +335,7 @@ static int plan(Call *a, Problem *o, const double *const *in) {
   return status == 1 ? STATUS_MPC_LIMITED : STATUS_OK;
 }
 
-int ON_PATH(mpc)(int steps, const double *const *in, double *const *out, double *work) {
+HIDDEN int ON_PATH(mpc)(int steps, const double *const *in, double *const *out, double *work) {
   Problem problem, *const o = &problem;
   Call call, *const a = &call;
   Work *const w = (Work *)(void *)work;

@@ -15,9 +15,6 @@
 
 #if defined(ON_X86) || defined(ON_ARM)
 #define DISPATCHED
-#define HIDDEN __attribute__((visibility("hidden")))
-#else
-#define HIDDEN
 #endif
 
 #ifdef ON_ARM

@@ -8,7 +8,7 @@
 #include "torque_estimation_model.h"
 #include "torque_estimation.h"
 
-int ROBOT(estimate_torque)(int steps, const double *const *in, double *const *out, double *work) {
+HIDDEN int INNER(estimate_torque)(int steps, const double *const *in, double *const *out, double *work) {
   Work *w = (Work *)(void *)work;
   return estimated(steps, in, out, w, (Step *)(void *)(w + 1));
 }

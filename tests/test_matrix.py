@@ -39,6 +39,7 @@ from support.arm_of_shapes import write
 from support.branching import branching
 from support.closed_robots import case as closed
 from support.described import Described
+from support.extremes import counted_rows, silent_results
 from support.floating_arm import floating_arm
 from support.free_flyer import moved
 from support.matrix import (
@@ -306,6 +307,17 @@ def test_batches_in_lanes(case: Case, tmp_path: Path, monkeypatch: pytest.Monkey
     for path in paths(robot):
         robot.choose_instructions(path)
         assert batches_are_rows(replace(case, robot=robot, values=rows), NAMES) >= 3
+        assert counted_rows(replace(case, robot=robot)) > 100
+
+
+def test_no_result_is_infinite_in_silence(case: Case) -> None:
+    """NaN, infinity or 1e300 in any input ends in a status of the manifest, or in finite numbers."""
+    calls, refused, silent = silent_results(case)
+    assert not silent and calls > 1000 and 0.3 * calls < refused < calls
+
+
+def test_a_batch_counts_rows_that_fail(case: Case) -> None:
+    assert counted_rows(case) > 100
 
 
 @pytest.mark.parametrize("case", ["clearance"], indirect=True)

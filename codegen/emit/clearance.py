@@ -62,6 +62,6 @@ def add_clearance(
     bare = tuple(name for link, name in links.items() if link not in shaped)
     facts = Facts(shapes, rows, counts, reach_of(robot), unwatched, bare)
     pairs = sum(not row.obstacle for row in clearance.rows)
-    for line in (f"clearance: {pairs} pairs of shapes are watched", *not_watched(facts), *chosen.lines):
+    for line in (f"clearance: pairs of shapes that are watched: {pairs}", *not_watched(facts), *chosen.lines):
         say(line)
     return facts

@@ -11,6 +11,7 @@ from diffpbd.codegen.graph.geometry import RIGHT_ANGLE
 from diffpbd.codegen.graph.joint_step import LEAST_STEP
 from diffpbd.codegen.method.limits import CLOSE, INWARDS, OUTSIDE, PASSES
 from diffpbd.runtime.folder.manifest import Constant
+from diffpbd.runtime.folder.parameter_rules import FAULTS, ROUNDING
 
 CONSTANTS: Final = (
     Constant(
@@ -79,6 +80,9 @@ CONSTANTS: Final = (
     Constant("max_pose", 30, "1", "iterations of the pose solve"),
     Constant("max_rate", 60, "1", "Newton iterations of the implicit friction kick"),
     Constant("max_line", 30, "1", "step sizes tried in one line search"),
+    Constant(
+        "body_rounding", ROUNDING, "1", "part of a product of moments of inertia by which turning a body may miss it"
+    ),
     Constant("mpc_none", 1e20, "SI", "mpc: a bound of this size is none"),
     Constant("mpc_pivot", 1e-13, "1", "mpc: pivot over diagonal entry that counts as rounding"),
     Constant("mpc_inside", 0.01, "1", "mpc: least slack at the start over half a bound's width"),
@@ -133,6 +137,8 @@ CONSTANTS: Final = (
 
 NOT_FORWARDS: Final = 21
 """Status of every function that takes a step h where that is none."""
+NOT_FINITE: Final = 23
+"""Status of every function, given by the entries, where a number of its result is not finite."""
 
 IN_C: Final = {c.name: c.value if isinstance(c.value, int) else literal(c.value) for c in CONSTANTS}
 """The same as C text, counts as integers."""
@@ -190,6 +196,7 @@ STATUS: Final = {
     11: "steps of fourth and sixth order are for conservative forces: set friction to 0, or use joint_step",
     2: "the rate under implicit friction was not found, or an input is not finite",
     NOT_FORWARDS: "h is not above zero: a step goes forwards in time, by 1e-9 s at least",
+    NOT_FINITE: "a number of the result is not finite: an input is not finite, or too large",
 }
 
 REFUTED: Final = 17
@@ -243,6 +250,9 @@ CLEARANCE_STATUS: Final = {
 }
 """What only a robot with distances can say."""
 
+ALPHA_STATUS: Final = {int(fault): words for fault, words in FAULTS.items()}
+"""What `<robot>_alpha_check` says of parameters."""
+
 SPECIAL_STATUS: Final = (
     LOOP_STATUS
     | UNILATERAL_STATUS
@@ -277,9 +287,11 @@ STATUS_NAMES: Final = {
     20: "BASE_QUATERNION",
     OUTSIDE_LIMITS: "OUTSIDE_LIMITS",
     NOT_FORWARDS: "STEP_NOT_FORWARDS",
+    NOT_FINITE: "NOT_FINITE",
     NO_FRAME: "NO_FRAME",
     NOT_REACHED: "IK_NOT_REACHED",
     BAD_GOAL: "IK_BAD_GOAL",
+    **{int(fault): f"ALPHA_{fault.name}" for fault in FAULTS},
     **HOLD_NAMES,
 }
 """What the header calls each of them, after <ROBOT>_STATUS_."""

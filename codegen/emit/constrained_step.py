@@ -191,6 +191,8 @@ def _declare(
     alone = 2 * n * (count("parameters") + 8 * n * n) if unilateral else count("by_alpha")
     node = count("prepare", "node", "velocity") + 2 * solve
     status_of_step, closed = stepped(model), bool(model.tree.closures)
+    exact = any(entry.name == "contact.slope_slip" for entry in model.entries)
+    again = [k for k in status_of_step if exact and k not in (10, 14)]  # its derivative takes every step once more
     docs = {**DOCS, **(DOCS_OF_LOOPS if closed else DOCS_OF_LIMITS if unilateral else {})}
     for name, cost, status in (
         ("joint_step", step, status_of_step),
@@ -202,7 +204,7 @@ def _declare(
         ("rollout", step - count("prepare"), status_of_step),
         ("rollout_impulses", step - count("prepare"), status_of_step),
         ("vjp_rollout", step + adjoint, status_of_step),
-        ("vjp_trajectory", adjoint, (10, 14) if unilateral else (10,)),
+        ("vjp_trajectory", adjoint, (*again, 10, *((14,) if unilateral else ()))),
         ("forward_dynamics", instant, (4, 10)),
         ("loop_force", instant, (4, 10)),
         ("inverse_dynamics", count("held") + (n + m) ** 3 // 3, (10,)),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from diffpbd.codegen.emit.c_writer import literal
-from diffpbd.codegen.emit.constants import SPECIAL_STATUS, STATUS, STATUS_NAMES
+from diffpbd.codegen.emit.constants import ALPHA_STATUS, SPECIAL_STATUS, STATUS, STATUS_NAMES
 from diffpbd.runtime.folder.manifest import Function, Parameter
 
 
@@ -14,9 +14,18 @@ def parameters(alpha: Sequence[Parameter]) -> list[dict[str, str]]:
     """As templates take them."""
     names = alpha_identifiers([a.name for a in alpha])
     return [
-        {"name": a.name, "identifier": own, "unit": a.unit, "default": literal(a.default)}
+        {"name": a.name, "identifier": own, "unit": a.unit, "default": literal(a.default), "bounds": _bounds(a)}
         for a, own in zip(alpha, names, strict=True)
     ]
+
+
+def _bounds(a: Parameter) -> str:
+    """The bounds of an entry behind its default, in words."""
+    said = (
+        f", at least {a.lower:g}" if a.lower is not None else "",
+        f", at most {a.upper:g}" if a.upper is not None else "",
+    )
+    return "".join(said)
 
 
 def frames(names: Sequence[str]) -> list[tuple[str, str]]:
@@ -24,10 +33,17 @@ def frames(names: Sequence[str]) -> list[tuple[str, str]]:
     return list(zip(names, alpha_identifiers(names), strict=True))
 
 
+def status_table() -> str:
+    """The table of docs/c.md: every status that a robot's functions can end in, with its name and meaning."""
+    rows = ["| | status | meaning |", "|---|---|---|"]
+    words = {0: "the result is a solution, and finite", **STATUS, **SPECIAL_STATUS, **ALPHA_STATUS}
+    return "\n".join((*rows, *(f"| {k} | `{STATUS_NAMES[k]}` | {words[k]} |" for k in sorted(words))))
+
+
 def statuses(functions: Sequence[Function]) -> list[tuple[int, str, str]]:
     """Number, name and meaning of common statuses and of these functions'."""
     own = {k: v for k, v in SPECIAL_STATUS.items() if any(k in f.status for f in functions)}
-    return [(k, STATUS_NAMES[k], v) for k, v in sorted((STATUS | own).items())]
+    return [(k, STATUS_NAMES[k], v) for k, v in sorted((STATUS | ALPHA_STATUS | own).items())]
 
 
 def alpha_identifiers(names: Sequence[str]) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from diffpbd.codegen.description.rigid import upper_triangle
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.graph.loop_report import contact_facts, loop_facts
@@ -23,9 +21,8 @@ def _last(robot: Robot, joint: int) -> int:
     return joint + 1 if more else joint
 
 
-def facts(model: Model, squared: tuple[str, ...], frames: tuple[str, ...] = ()) -> RobotFacts:
-    """Of a model; `squared` are joints whose right angles were taken as exact, `frames` what can be chosen at run time."""
-    robot = model.robot
+def joint_facts(robot: Robot) -> tuple[Joint, ...]:
+    """The joints that are coordinates, with their limits."""
     hidden = phantoms(robot)
 
     def carrier(parent: int) -> str:
@@ -34,7 +31,7 @@ def facts(model: Model, squared: tuple[str, ...], frames: tuple[str, ...] = ()) 
     def moved(joint: int) -> str:
         return robot.links[max(_last(robot, joint), hidden)].name
 
-    joints: Sequence[Joint] = [
+    return tuple(
         Joint(
             name=j.name, type=SCREW.name if _last(robot, k) > k else j.type.name, parent=carrier(j.parent), child=moved(k),
             unit=j.type.unit,
@@ -44,7 +41,13 @@ def facts(model: Model, squared: tuple[str, ...], frames: tuple[str, ...] = ()) 
         )
         for k, j in enumerate(robot.joints)
         if j.mimic is None
-    ]  # fmt: skip
+    )  # fmt: skip
+
+
+def facts(model: Model, squared: tuple[str, ...], frames: tuple[str, ...] = ()) -> RobotFacts:
+    """Of a model; `squared` are joints whose right angles were taken as exact, `frames` what can be chosen at run time."""
+    robot = model.robot
+    hidden = phantoms(robot)
     mimics = tuple(
         Mimic(j.name, robot.joints[j.mimic.joint].name, j.mimic.multiplier, j.mimic.offset)
         for j in robot.joints
@@ -56,7 +59,7 @@ def facts(model: Model, squared: tuple[str, ...], frames: tuple[str, ...] = ()) 
     )
     tips = tuple(t.name for t in robot.tips)
     return RobotFacts(
-        robot.base, tips, tuple(joints), links, robot.total_mass, mimics, squared, robot.left_out, dict(robot.rotors),
+        robot.base, tips, joint_facts(robot), links, robot.total_mass, mimics, squared, robot.left_out, dict(robot.rotors),
         loop_facts(model), robot.passive, contact_facts(robot), robot.base_joint if robot.base_freedoms else "",
         model.tree.redundant, frames,
     )  # fmt: skip

@@ -15,13 +15,14 @@ from diffpbd.codegen.description.frames import chosen_frames
 from diffpbd.codegen.description.recipe import Recipe
 from diffpbd.codegen.description.robot import Robot
 from diffpbd.codegen.emit import formulas, mpc, paths, sources, steps
+from diffpbd.codegen.emit.border import add_frame, add_header
 from diffpbd.codegen.emit.clearance import add_clearance
 from diffpbd.codegen.emit.cone_constants import CONE_CONSTANTS
 from diffpbd.codegen.emit.constants import CONSTANTS, FLOATING_CONSTANTS, LIMIT_CONSTANTS
 from diffpbd.codegen.emit.constrained_step import add_constrained_step, motors
 from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
 from diffpbd.codegen.emit.example_start import example_start
-from diffpbd.codegen.emit.facts import facts, phantoms
+from diffpbd.codegen.emit.facts import facts, joint_facts, phantoms
 from diffpbd.codegen.emit.floating import add_floating_step
 from diffpbd.codegen.emit.frames import add_frames
 from diffpbd.codegen.emit.joint_step import add_joint_step, add_step_lanes
@@ -64,11 +65,8 @@ def write_folder(
             f"{recipe.name}: no moving joint between base {robot.base} and tip {', '.join(recipe.tip)}; nothing to generate."
         )
     known = versions()
-    emission = sources.Emission(
-        recipe.name,
-        sources.Banner("", known["diffpbd"], recipe.name, options_hash[:16], command(recipe)),
-        floating=robot.floating,
-    )
+    banner = sources.Banner("", known["diffpbd"], recipe.name, options_hash[:16], command(recipe))
+    emission = sources.Emission(recipe.name, banner, floating=robot.floating)
     model = build(robot, recipe)
     found = capabilities(model, command)
     if recipe.cuda:
@@ -89,7 +87,7 @@ def write_folder(
     ]
 
     def hand_over() -> None:
-        sources.add_header(emission, joints, model.entries)
+        add_header(emission, joints, model.entries)
         header = f"{recipe.name}.h"
         fresh = [k for k in emission.files if k.startswith("src/") and k not in handed]
         handed.update(fresh)
@@ -99,12 +97,12 @@ def write_folder(
 
     constants = _constants(model, found)
     add_model(emission, ALL_CONSTANTS, robot.floating)
-    n, alpha, work = model.tree.freedoms, model.entries, 0
+    n, alpha = model.tree.freedoms, model.entries
     constrained = bool(model.tree.closures or model.tree.unilateral)
     if found.has("joint_step") and robot.floating:
         say("deriving the step in joint space with its floating base")
         graphs |= {"joint_step": stepped(model)}
-        work = add_floating_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
+        add_floating_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
         if model.tree.unilateral:
             paths.add_second_path(emission, "constrained_step", loops=True)
         clock.lap("joint_step")
@@ -112,7 +110,7 @@ def write_folder(
     elif found.has("joint_step") and constrained:
         say(f"deriving the step in joint space with its {' and '.join(_acting(model))}")
         graphs |= {"joint_step": solved(model)}
-        work = add_constrained_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
+        add_constrained_step(emission, model, found.has("jac_alpha_joint_step"), set(graphs))
         paths.add_second_path(emission, "constrained_step", loops=model.tree.unilateral)
         clock.lap("joint_step")
         if model.tree.closures:
@@ -124,7 +122,7 @@ def write_folder(
         graphs |= step_graphs.step_graphs(model, found)
         by_alpha = found.has("jac_alpha_joint_step")
         kernels = step_kernels(model, by_alpha, found.has("sixth_order_step"))
-        work = add_joint_step(emission, kernels, n, robot.n, alpha, set(graphs), by_alpha, found.has("rollout"))
+        add_joint_step(emission, kernels, n, robot.n, alpha, set(graphs), by_alpha, found.has("rollout"))
         paths.add_second_path(emission, "joint_step")
         if not kernels.deep:
             add_step_lanes(emission)
@@ -153,7 +151,7 @@ def write_folder(
         say("deriving steps on maximal states")
         _add_steps(emission, model, found, graphs)
         clock.lap("step")
-    abi_hash = sources.add_frame(emission, joints, model.entries, work, recipe.h, example_start(robot))
+    add_frame(emission, joints, joint_facts(robot), model.entries, recipe.h, example_start(robot))
     hand_over()
     if recipe.single:
         say(f"not in single precision: {', '.join(add_single(emission, ALL_CONSTANTS, joints, alpha))}")
@@ -169,7 +167,7 @@ def write_folder(
     _write(folder, {path: data for path, data in content.items() if path not in handed})
     manifest = Manifest(
         name=recipe.name,
-        abi_hash=abi_hash,
+        abi_hash=emission.hash,
         generator=Generator(**known, command=command(recipe)),
         robot=facts(model, squared_joints(robot, recipe), emission.frames),
         recipe=RecipeFacts(
@@ -276,7 +274,7 @@ def _add_steps(emission: sources.Emission, model: Model, found: Capabilities, gr
                 graphs[f"vjp_{name}"] = step_graphs.reverse(graphs[name], f"vjp_{name}")
 
 
-def _rows(manifest: Manifest, texts: dict[str, int], seconds: dict[str, float]) -> tuple[Row, ...]:
+def _rows(manifest: Manifest, texts: Mapping[str, int], seconds: Mapping[str, float]) -> tuple[Row, ...]:
     return tuple(Row(f.name, f.operations, seconds.get(f.name, 0.0), texts.get(f.name, 0)) for f in manifest.functions)
 
 

@@ -34,7 +34,7 @@ def add_path(
 
 
 def add_second_path(emission: Emission, name: str, loops: bool = False) -> None:
-    """src/<name>.c a second time, one state still; dispatch.c chooses. With `loops`, short ones take its time."""
+    """src/<name>.c a second time, one state still; entries.c chooses. With `loops`, short ones take its time."""
     add_path(emission, f"{name}_v3.c", f"{name}.c", V3_OR_NEON, {"FOR_V3": ""}, loops, "DISPATCHED")
 
 

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from diffpbd.codegen.emit.border import add_entries, add_header
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.constants import STATUS_NAMES
-from diffpbd.codegen.emit.enumerators import frames, parameters, statuses
 from diffpbd.codegen.emit.environment import plain
 from diffpbd.codegen.emit.sources import Emission
 from diffpbd.codegen.graph.capabilities import Capabilities
@@ -34,9 +34,10 @@ TOLERANCES: Final[Mapping[str, float]] = {
     "onward_correction": 1e-4,  # [rad or m] its square is below rounding
     "rate_tolerance": 1e-5,  # [1] its square is below rounding
     "least_step": LEAST_STEP,
+    "body_rounding": 1e-5,  # [1]
 }
 """Constants with another value in single precision."""
-SOURCES: Final = ("joint_step", "formulas", "functions", "derivatives", "frames", "common")
+SOURCES: Final = ("joint_step", "formulas", "functions", "derivatives", "frames", "entries", "parameters", "common")
 """C files that exist in single precision, with all that they include."""
 REFUSED: Final = (
     "step",
@@ -106,24 +107,24 @@ def _number(text: str) -> str:
 
 
 def add_single(
-    emission: Emission, constants: Sequence[Constant], joints: Sequence[str], alpha: Sequence[Parameter]
-) -> list[str]:
+    emission: Emission, constants: Sequence[Constant], joints: Sequence[str], alpha: Sequence[Parameter],
+) -> list[str]:  # fmt: skip
     """float/ from the emission in double precision; returns missing functions. The model has passed `check_single`."""
     robot, name = emission.robot, f"{emission.robot}_single"
-    own = Emission(name, emission.banner, frames=emission.frames)
+    own = Emission(name, emission.banner, frames=emission.frames, hash=emission.hash)
     kept = [f for f in emission.functions if family(f.name) not in REFUSED]
     own.functions += [dataclasses.replace(f, symbol=f"{name}_{f.name}") for f in kept]
-    called = [*(f.name for f in kept), *(f"{f.name}_work_size" for f in kept), "alpha_defaults"]
+    called = [f"{f.name}{end}" for f in kept for end in ("", "_unjudged", "_work_size")]
+    called += ["hash", "alpha_defaults", "alpha_check", "alpha_name"]
+    macros = ["ALPHA", "JOINTS", "HASH", *(f"{f.name}_WORK".upper() for f in kept)]
     other = {f"{robot}_{k}": f"{name}_{k}" for k in called}
-    other |= {f"{robot.upper()}_{k}": f"{name.upper()}_{k}" for k in ("ALPHA", "JOINTS")}
+    other |= {f"{robot.upper()}_{k}": f"{name.upper()}_{k}" for k in macros}
+    other["DBL_MAX"] = "FLT_MAX"
     other[f'#include "{robot}.h"'] = f'#include "{name}.h"'
     own.files["src/model.h"] = ""
+    add_entries(own)
     own.add("src/sine_series.h", "plain", text=plain("sine_series_single.h"), source=False)
-    meanings = [(k, word, said.replace("1e-9 s", f"{LEAST_STEP:g} s")) for k, word, said in statuses(own.functions)]
-    own.add(
-        f"{name}.h", "header.h", joints=joints, alpha=parameters(alpha), functions=own.functions, statuses=meanings,
-        frames=frames(own.frames),
-    )  # fmt: skip
+    add_header(own, joints, alpha, f"{LEAST_STEP:g} s")
     sources = [f"src/{source}.c" for source in SOURCES]
     for build in ("Makefile", "CMakeLists.txt"):
         own.add(build, build, sources=sources)

@@ -1,22 +1,20 @@
-"""C sources, header, build files and example of one robot, as text by relative path."""
+"""What is emitted for one robot, as text by relative path with the manifest's functions; C files of plain functions."""
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import re
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
-from diffpbd.codegen.emit.constants import NOT_FORWARDS, SPECIAL_STATUS, STATUS
-from diffpbd.codegen.emit.enumerators import frames, parameters, statuses
+from diffpbd.codegen.emit.c_writer import Kernel, kernel
+from diffpbd.codegen.emit.constants import NOT_FINITE, NOT_FORWARDS, SPECIAL_STATUS, STATUS
 from diffpbd.codegen.emit.environment import plain, render
 from diffpbd.codegen.functions import FUNCTIONS, expect_declared
 from diffpbd.codegen.graph.catalogue import axes, is_derivative, unit_and_frame, worded
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec
-from diffpbd.runtime.folder.manifest import ABI_VERSION, OBSTACLES, Argument, Clearance, Function, Parameter
+from diffpbd.runtime.folder.manifest import OBSTACLES, Argument, Clearance, Function
 
 
 @dataclass(frozen=True)
@@ -45,6 +43,7 @@ class Emission:
     floating: bool = False
     """Whether arguments are those of a robot with a floating base."""
     frames: tuple[str, ...] = ()  # that the header lists
+    hash: str = ""  # of all C text, once all is there
     lanes: list[str] = field(default_factory=list)
     """Entries of common.c's table of what takes rows of a batch side by side: (name, place of the first input that all rows
     share, their number, lanes with AVX-512)."""
@@ -92,7 +91,7 @@ class Emission:
         expect_declared(name, [a.name for a in inputs], [a.name for a in outputs])
         given, found = worded(inputs, self.floating), worded(outputs, self.floating)
         steps = bool(status) and any(a.name == "h" for a in inputs)  # what has no status is a formula
-        status = (*status, *((NOT_FORWARDS,) if steps else ()))
+        status = (*status, *((NOT_FORWARDS,) if steps else ()), NOT_FINITE)
         meanings = {k: (STATUS | SPECIAL_STATUS)[k] for k in status}
         self.functions.append(
             Function(name, doc, symbol, given, found, work, operations, casadi, meanings, work is None)
@@ -244,49 +243,3 @@ def add_leaves(
     if rows:
         emission.copy("rows.h")
     return tuple(entries)
-
-
-def add_header(emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter]) -> list[dict[str, str]]:
-    """The header of all functions that are declared so far; returns the parameters as templates take them."""
-    numbers = parameters(alpha)
-    emission.add(
-        f"{emission.robot}.h", "header.h", joints=joints, alpha=numbers, functions=emission.functions,
-        statuses=statuses(emission.functions), frames=frames(emission.frames),
-    )  # fmt: skip
-    return numbers
-
-
-def add_frame(
-    emission: Emission, joints: Sequence[str], alpha: Sequence[Parameter], work: int, h: float, start: Sequence[float]
-) -> str:
-    """Header, common symbols, build files, and an example that steps from `start`; returns the hash of all C text, which
-    the library will report."""
-    if emission.dispatched:
-        emission.add("src/dispatch.c", "dispatch.c", functions=emission.dispatched)
-    emission.copy("common.c")
-    sources = sorted(p for p in emission.files if p.endswith(".c"))
-    numbers = add_header(emission, joints, alpha)
-    digest = hashlib.sha256()
-    for path in sorted(emission.files):
-        digest.update(f"{path}\n{emission.files[path]}\n".encode())
-    abi_hash = digest.hexdigest()
-    most = max(max(len(f.inputs), len(f.outputs)) for f in emission.functions)
-    emission.add(
-        "src/common_model.h", "source_model.h", source="common", kernels="",
-        values={
-            "HASH": f'"{abi_hash}"', "ABI": ABI_VERSION, "MOST_ARGUMENTS": most, "SIDE_BY_SIDE(_)": " ".join(emission.lanes),
-        },
-        tables={
-            "alpha_default": ("double", [a["default"] for a in numbers]),
-            "signatures": ("char *const", [f'"{f.signature}"' for f in emission.functions]),
-        },
-    )  # fmt: skip
-    stepping = any(f.name == "joint_step" for f in emission.functions)
-    gravity = emission.known("gravity")
-    emission.add(
-        "main.c", "main.c", h=literal(h), stepping=stepping, start=[literal(x) for x in start],
-        work=max(1, work if stepping else gravity.work_size or 0),
-    )  # fmt: skip
-    emission.add("Makefile", "Makefile", sources=sources)
-    emission.add("CMakeLists.txt", "CMakeLists.txt", sources=sources)
-    return abi_hash

@@ -1,6 +1,6 @@
 """`runtime/model/robot_functions.pyi`: every function that a robot may have, with its arguments, for editors and type checkers.
 
-Written from `codegen/functions.py` by `python -m diffpbd.codegen.emit.stub`, and the table of docs/c.md with it; tests hold
+Written from `codegen/functions.py` by `python -m diffpbd.codegen.emit.stub`, and the tables of docs/c.md with it; tests hold
 both against this.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from diffpbd.codegen.emit.enumerators import status_table
 from diffpbd.codegen.functions import FUNCTIONS, Declared, Slot, table
 from diffpbd.codegen.graph.catalogue import JOINTS, axes, unit_and_frame
 from diffpbd.runtime.folder.manifest import SCALAR, VECTOR
@@ -176,6 +177,7 @@ def _doc(text: str, indent: str) -> str:
 if __name__ == "__main__":
     STUB.write_text(stub(), encoding="utf-8")
     page = PAGE.read_text(encoding="utf-8")
-    head = table().split("\n")[0]
-    before, _, after = page.partition(head)
-    PAGE.write_text(before + table() + "\n\n" + after.partition("\n\n")[2], encoding="utf-8")
+    for written in (table(), status_table()):
+        before, _, after = page.partition(written.split("\n")[0])
+        page = before + written + "\n\n" + after.partition("\n\n")[2]
+    PAGE.write_text(page, encoding="utf-8")

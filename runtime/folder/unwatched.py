@@ -33,4 +33,4 @@ def _by_shape(pairs: Sequence[tuple[str, ...]], most: int | None) -> str:
 
 
 def _rest(count: int, what: str) -> str:
-    return f", and {count} more {what}, see `diffpbd info`" if count else ""
+    return f", and more {what} ({count}), see `diffpbd info`" if count else ""

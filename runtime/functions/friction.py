@@ -6,19 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.folder.parameter_rules import ASYMMETRIES, mean_of
 
 __all__ = [
-    "ASYMMETRIES", "COULOMB", "DEFLECTION", "KINDS", "LAWS", "VELOCITY", "VELOCITY_START", "WAY", "mean_of", "pushes",
-    "refuse_memory",
+    "ASYMMETRIES", "COULOMB", "DEFLECTION", "KINDS", "LAWS", "VELOCITY", "VELOCITY_START", "WAY", "mean_of", "refuse_memory",
 ]  # fmt: skip
 
 COULOMB: Final = ("friction.coulomb", "friction.coulomb_asymmetry", "friction.stribeck")
 """Kinds of alpha whose sum bounds static friction; a robot has the last two if its friction law has them."""
-ASYMMETRIES: Final[Mapping[str, str]] = {
-    "friction.coulomb_asymmetry": "friction.coulomb",
-    "friction.viscous_asymmetry": "friction.viscous",
-}
-"""Half the difference between both directions, and the mean of both, which bounds it."""
 KINDS: Final = (*COULOMB, *ASYMMETRIES.values(), *ASYMMETRIES)
 """All kinds that must be zero for no friction; velocities only shape it."""
 VELOCITY: Final = "friction.stribeck_velocity"
@@ -33,12 +28,6 @@ LAWS: Final[Mapping[str, tuple[str, ...]]] = {
 """Further kinds of each friction law, by its name in `generate --friction-law`."""
 
 
-def mean_of(name: str) -> str | None:
-    """The mean that half a difference belongs to; None for any other entry."""
-    kind, _, joint = name.rpartition(".")
-    return f"{ASYMMETRIES[kind]}.{joint}" if kind in ASYMMETRIES else None
-
-
 def refuse_memory(names: Sequence[str], what: str, instead: str) -> None:
     """InputError if alpha has a friction state, which `what` does not carry from step to step."""
     joints = [name.removeprefix(f"{DEFLECTION}.") for name in names if name.startswith(f"{DEFLECTION}.")]
@@ -47,19 +36,3 @@ def refuse_memory(names: Sequence[str], what: str, instead: str) -> None:
             f"{what}: friction of {', '.join(joints)} has memory (generated with --friction-law dahl), which is not carried on "
             f"here; {instead}."
         )
-
-
-def pushes(values: Mapping[str, float], among: Sequence[str]) -> str | None:
-    """A sentence on a joint whose friction would not be passive in one direction, or None; checks the entries `among`
-    with their mean or asymmetry."""
-    pairs = {f"{kind}.": mean for kind, mean in ASYMMETRIES.items()}
-    for name in among:
-        for kind, mean in pairs.items():
-            joint = name.removeprefix(kind).removeprefix(f"{mean}.")
-            half, least = values.get(f"{kind}{joint}", 0.0), values.get(f"{mean}.{joint}", 0.0)
-            if name in (f"{kind}{joint}", f"{mean}.{joint}") and abs(half) > least:
-                return (
-                    f"{kind}{joint} = {half:g}: expected at most {mean}.{joint} = {least:g} in size; beyond it friction pushes "
-                    "the joint in one direction"
-                )
-    return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from diffpbd.runtime.base.fitting import expect
 from diffpbd.runtime.base.html import html_table
 from diffpbd.runtime.base.names import hint
 from diffpbd.runtime.folder.manifest import Parameter
-from diffpbd.runtime.functions.friction import mean_of, pushes
+from diffpbd.runtime.folder.parameter_rules import AlphaFault, Rule, broken, rules
 
 __all__ = ["Alpha", "AlphaOrFile", "ParameterVector", "ParameterValues", "read_values"]
 
@@ -189,9 +189,7 @@ class ParameterVector:
             number = _number(value, f"{where}{name}")
             self._refuse_outside(position, number, where)
             result[position] = number
-        if told := pushes(self.by_name(result), list(values)):
-            raise InputError(f"{where}{told}.")
-        self._refuse_no_range(result, where)
+        self._refuse_together(result, where, among={self.index(name) for name in values})
         return result
 
     def checked(self, values: Any) -> Any:
@@ -212,46 +210,50 @@ class ParameterVector:
             if beyond.any():
                 place = np.argwhere(beyond)[0]
                 self._refuse_outside(int(place[-1]), float(array[tuple(place)]), f"alpha of {self.robot}: ")
-            self._refuse_no_range(array, f"alpha of {self.robot}: ")
-            halves, means = self._friction
-            if halves and (pushing := np.abs(array[..., halves]) > array[..., means] + A_LITTLE).any():
-                *row, k = np.argwhere(pushing)[0].tolist()
-                told = pushes(self.by_name(array[tuple(row)]), [self.names[halves[k]]])
-                raise InputError(f"alpha of {self.robot}: {told}.")
+            self._refuse_together(array, f"alpha of {self.robot}: ", A_LITTLE)
         return values
 
     @cached_property
-    def _friction(self) -> tuple[list[int], list[int]]:
-        """Indices of half the differences of friction between both directions, and of their means."""
-        pairs = [(k, self._positions[mean]) for k, name in enumerate(self.names) if (mean := mean_of(name)) is not None]
-        return [half for half, _ in pairs], [mean for _, mean in pairs]
+    def _rules(self) -> list[tuple[AlphaFault, tuple[Rule, ...], npt.NDArray[np.intp]]]:
+        """Rules by fault, and positions of their entries, (places, rules)."""
+        every = tuple(rules(self.names))
+        kinds = {fault: tuple(rule for rule in every if rule.fault is fault) for fault in AlphaFault}
+        return [(fault, own, np.array([rule.entries for rule in own]).T) for fault, own in kinds.items() if own]
 
     @cached_property
     def _held(self) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of the entries of a whole vector."""
         return np.where(self.lower > 0.0, self.lower, self.lower - A_LITTLE), self.upper + A_LITTLE
 
-    @cached_property
-    def _ranges(self) -> tuple[list[int], list[int]]:
-        """Indices of lower and upper joint limits."""
-        ends: tuple[list[int], list[int]] = ([], [])
-        for k, name in enumerate(self.names):
-            kind, _, joint = name.partition("limit.lower.")
-            if not kind and joint:
-                ends[0].append(k)
-                ends[1].append(self._positions[f"limit.upper.{joint}"])
-        return ends
+    def _refuse_together(
+        self, values: FloatArray, where: str, slack: float = 0.0, among: Set[int] | None = None
+    ) -> None:
+        """InputError for a vector, or a row of a batch, that breaks a rule between entries; `among`: one with any of these
+        entries, or of a range."""
+        for fault, own, places in self._rules:
+            wrong = broken(fault, [values[..., place] for place in places], slack)
+            for *row, k in np.argwhere(wrong).tolist() if wrong.any() else ():
+                if among is None or fault is AlphaFault.NO_RANGE or not among.isdisjoint(own[k].entries):
+                    one = values[tuple(row)]
+                    raise InputError(f"{where}{self._told(own[k], [float(one[e]) for e in own[k].entries])}")
 
-    def _refuse_no_range(self, values: FloatArray, where: str) -> None:
-        """InputError for a vector, or a row of a batch, with a lower limit above its upper one."""
-        lower, upper = self._ranges
-        if not lower or not (crossed := values[..., lower] > values[..., upper]).any():
-            return
-        *row, k = np.argwhere(crossed)[0].tolist()
-        below, above = (float(values[tuple(row)][side[k]]) for side in (lower, upper))
-        raise InputError(
-            f"{where}{self.names[lower[k]]} = {below:g} is above {self.names[upper[k]]} = {above:g}: expected a range that "
-            "the joint can be in. Give both."
+    def _told(self, rule: Rule, found: Sequence[float]) -> str:
+        """What a broken rule says of these values of its entries."""
+        own, *others = (self.names[k] for k in rule.entries)
+        if rule.fault is AlphaFault.PUSHES:
+            return (
+                f"{own} = {found[0]:g}: expected at most {others[0]} = {found[1]:g} in size; beyond it friction pushes the "
+                "joint in one direction."
+            )
+        if rule.fault is AlphaFault.NO_RANGE:
+            return (
+                f"{own} = {found[0]:g} is above {others[0]} = {found[1]:g}: expected a range that the joint can be in. "
+                "Give both."
+            )
+        moments = (f"{name.rpartition('.')[2]} {value:g}" for name, value in zip((own, *others), found, strict=True))
+        return (
+            f"{own.removesuffix('.xx')}: expected moments of inertia of a body, with no negative principal moment, found "
+            f"{', '.join(moments)}."
         )
 
     def _refuse_outside(self, position: int, number: float, where: str = "") -> None:

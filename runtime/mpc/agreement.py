@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -47,8 +48,8 @@ class Agreement:
         self, time: float, stamp: float | None, state: tuple[FloatArray, FloatArray], sent: SentTorques
     ) -> bool:
         """Whether a tick's state shows a motion far from the planned one; a delay that was not told is found and believed."""
-        moment = time if stamp is None else stamp
-        if not (np.isfinite([time, moment]).all() and all(np.isfinite(x).all() for x in state)):
+        moment = time if stamp is None else float(stamp)
+        if not (math.isfinite(time) and math.isfinite(moment) and all(np.isfinite(x).all() for x in state)):
             return False
         age = None if stamp is None else (time - stamp) / self._h
         found = None if self._watch is None else self._watch.update(moment, *state, sent, age)

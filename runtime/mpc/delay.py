@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.mpc.disturbance import DisturbanceObserver
 from diffpbd.runtime.mpc.sent_torques import SentTorques
@@ -95,5 +96,5 @@ def remark(told: int, found: int, time: float) -> str:
     """Words for a delay that was found at `time` [s]."""
     return (
         f"torques act {found} {'step' if found == 1 else 'steps'} after their state was measured, not {told} as told: this was "
-        f"found from the motion at {time:.3g} s and compensated from then on; expected --delay {found}"
+        f"found from the motion at {time:.3g} s and compensated from then on; expected {arg.delay} {found}"
     )

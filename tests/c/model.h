@@ -7,6 +7,8 @@
 #define JOINED(a, b) JOINED_AS_THEY_ARE(a, b)
 #define JOINED_AS_THEY_ARE(a, b) a##b
 #define ROBOT(name) JOINED(own_, name)
+#define INNER ROBOT
+#define HIDDEN
 
 #include "numbers.h"
 

@@ -13,8 +13,8 @@ from support.floating_arm import floating_arm
 from support.imports import ROOT
 from support.robots import CACHE, generated, loaded
 
-from diffpbd.codegen.emit.constants import SPECIAL_STATUS, STATUS, STATUS_NAMES
-from diffpbd.codegen.emit.enumerators import alpha_identifiers
+from diffpbd.codegen.emit.constants import ALPHA_STATUS, SPECIAL_STATUS, STATUS, STATUS_NAMES
+from diffpbd.codegen.emit.enumerators import alpha_identifiers, status_table
 from diffpbd.codegen.functions import table
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.mpc.problem import Status
@@ -116,11 +116,12 @@ def test_names_that_meet_are_told_apart() -> None:
 
 def test_there_is_one_list_of_statuses() -> None:
     """The header's names, the manifests' words and the runtime's enum."""
-    assert set(STATUS_NAMES) == {0, *STATUS, *SPECIAL_STATUS}
+    assert set(STATUS_NAMES) == {0, *STATUS, *ALPHA_STATUS, *SPECIAL_STATUS}
     assert len(set(STATUS_NAMES.values())) == len(STATUS_NAMES)
-    assert {f"MPC_{status.name}": int(status) for status in Status if status} == {
+    assert {f"MPC_{status.name}": int(status) for status in Status if status not in (Status.SOLVED, Status.ASTRAY)} == {
         name: k for k, name in STATUS_NAMES.items() if name.startswith("MPC_")
     }
+    assert f"{status_table()}\n\n" in PAGE, "python -m diffpbd.codegen.emit.stub writes it anew"
     for name in ("double_pendulum", "baxter"):
         robot = loaded(name)
         header = (robot.folder / f"{name}.h").read_text(encoding="utf-8")

@@ -37,7 +37,7 @@ def went(told: int, true: int, seconds: float = 1.0, **differences: Any) -> tupl
 @pytest.mark.parametrize("told, true", [(0, 1), (0, 2), (2, 1)])
 def test_a_delay_that_was_not_told_is_found_and_compensated(told: int, true: int) -> None:
     course, mpc = went(told, true)
-    assert mpc.delay == true and mpc.remark is not None and mpc.remark.endswith(f"expected --delay {true}")
+    assert mpc.delay == true and mpc.remark is not None and mpc.remark.endswith(f"delay {true}")
     right, known = went(true, true)  # the remedy
     assert known.remark is None
     speed = mpc.problem.robot.limits.speed[:6]  # the last joint's friction alone takes it to its limit, told or not
@@ -122,4 +122,4 @@ def test_a_run_finds_it_in_its_first_second() -> None:
         report = Run(arm, supervisor, RunOptions(duration=1.0)).execute()
         print(late, report, supervisor.controller.remark())
         said[late] = supervisor.controller.remark()
-    assert said[0.0] is None and said[H] is not None and "expected --delay 2" in said[H]
+    assert said[0.0] is None and said[H] is not None and "delay 2" in said[H]

@@ -127,7 +127,7 @@ def test_command(tmp_path: Path) -> None:
     [
         ({"mass.nothing": 1.0}, "has no parameter 'mass.nothing'"),
         ({"mass.{link}": -1.0}, "expected at least 0"),
-        ({"inertia.{link}.xy": 9.0}, "inertia is not positive"),
+        ({"inertia.{link}.xy": 9.0}, "no negative principal moment"),
     ],
 )
 def test_impossible_parameters_are_refused(tmp_path: Path, values: dict[str, float], words: str) -> None:

@@ -12,7 +12,7 @@ from support.imports import ROOT
 HERE, TEMPLATES = ROOT / "tests" / "c", ROOT / "templates"
 ROBOTS = {
     "pendulum": ("joint_step.c",),
-    "block": ("mpc.c", "damped_hold.c", "torque_estimation.c", "common.c"),
+    "block": ("mpc.c", "damped_hold.c", "torque_estimation.c", "common.c", "parameters.c"),
 }
 """By robot the sources that its test.c calls."""
 

@@ -3,5 +3,4 @@
 #define ABI 1
 #define MOST_ARGUMENTS 16
 #define SIDE_BY_SIDE(_)
-static const double alpha_default[] = {2.0, 0.3};
 static const char *const signatures[] = {"gravity(p 1x1, alpha 2x1) -> (u 1x1)"};

@@ -16,6 +16,11 @@ long own_map(own_function fn, int n_in, const int *in_size, const double *const 
              double *const *out, long rows, double *work);
 const char *own_hash(void), *own_path(void), *own_signature(int k);
 int own_abi(void), own_set_path(const char *name);
+#define OWN_ALPHA 12
 void own_alpha_defaults(double *alpha);
+int own_alpha_check(const double *alpha, int *entry);
+extern const char *const own_alpha_name[], *const own_joint_name[];
+extern const double own_alpha_default[], own_alpha_lower[], own_alpha_upper[];
+extern const double own_joint_lower[], own_joint_upper[], own_joint_velocity[], own_joint_effort[];
 
 #endif

@@ -20,7 +20,7 @@ static Plan plan_for(double limit) {
   memcpy(a.weights, weights, sizeof weights), memcpy(a.bounds, bounds, sizeof bounds), memcpy(a.options, options, sizeof options);
   for (k = 0; k <= STEPS; k++) a.P_ref[k] = 1.0, a.tip_ref[3 * k] = 1.0;
   a.p = 0.2, a.pd = -0.1, a.u_last = 0.3, a.h = 0.1;
-  own_alpha_defaults(a.alpha);
+  memcpy(a.alpha, own_alpha_default, sizeof a.alpha);
   return a;
 }
 
@@ -133,7 +133,7 @@ static void held(void) {
   const double *in[] = {&p, &pd, &low, &high, &delay, &h, alpha};
   double *out[] = {&u}, *work = (double *)malloc((size_t)own_damped_hold_work_size() * sizeof(double));
   if (work == 0) exit(2);
-  own_alpha_defaults(alpha);
+  memcpy(alpha, own_alpha_default, sizeof alpha);
   CHECK(own_damped_hold(in, out, work) == 0);
   NEAR(u, -2.0 * 0.5 / (exp(1.0) * 0.015), 1e-9);
   delay = 2.0;
@@ -172,7 +172,7 @@ static void estimates(void) {
   double *work = (double *)malloc((size_t)own_estimate_torque_work_size(STEPS) * sizeof(double));
   int k;
   if (work == 0) exit(2);
-  own_alpha_defaults(alpha);
+  memcpy(alpha, own_alpha_default, sizeof alpha);
   for (k = 0; k < STEPS; k++) {
     U[k] = some();
     pd = (alpha[0] * pd + h * U[k]) / (alpha[0] + h * alpha[1]), p += h * pd;
@@ -231,7 +231,41 @@ static void batches(void) {
   CHECK(own_set_path("portable") == 0 && own_set_path("x") == 1);
 }
 
+/* The status of parameters one of which is something else, and the entry that is told. */
+static int told(int k, double value, int *entry) {
+  double alpha[OWN_ALPHA];
+  own_alpha_defaults(alpha);
+  alpha[k] = value;
+  *entry = -7;
+  return own_alpha_check(alpha, entry);
+}
+
+static void parameters(void) {
+  static const struct {
+    int k;
+    double value;
+    int status, entry;
+  } cases[] = {
+      {0, 0.1, 0, -7}, {0, 0.09, 41, 0}, {0, 9.0, 0, -7}, {0, 9.1, 42, 0}, {5, NAN, 40, 5}, {5, -INFINITY, 40, 5}, {5, -1e300, 0, -7},
+      {2, 0.3, 0, -7}, {2, -0.31, 43, 2}, {3, 1.0, 0, -7}, {3, 1.1, 44, 3}, {7, 0.1, 0, -7}, {7, -0.101, 45, 6}, {11, 0.0, 0, -7},
+      {11, -1e-9, 41, 11}, {8, 0.2, 45, 6}, {10, 0.2, 45, 6}};
+  double alpha[OWN_ALPHA];
+  size_t k;
+  int entry;
+  for (k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    CHECK(told(cases[k].k, cases[k].value, &entry) == cases[k].status);
+    CHECK(entry == cases[k].entry);
+  }
+  own_alpha_defaults(alpha);
+  alpha[7] = 0.07, alpha[8] = 0.07, alpha[10] = 0.07; /* every pair is that of a body, and all three are */
+  CHECK(own_alpha_check(alpha, 0) == 0);
+  alpha[10] = -0.07; /* every pair, and not all three */
+  CHECK(own_alpha_check(alpha, 0) == 45);
+  CHECK(strcmp(own_alpha_name[2], "asymmetry") == 0 && own_alpha_upper[0] == 9.0 && own_joint_effort[0] == 40.0);
+}
+
 int main(void) {
+  parameters();
   plans();
   softened();
   refused();

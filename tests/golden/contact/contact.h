@@ -13,8 +13,8 @@ extern "C" {
 /* Every function:  int f(const double *const *in, double *const *out, double *work);
  *
  * in[k] and out[k] point to dense column-major matrices that do not overlap; work has f_work_size() doubles (-1: more than
- * an int can hold).
- * The result is 0, or one of enum contact_status.
+ * an int can hold); where no steps are given, CONTACT_F_WORK is the same as a constant.
+ * The result is 0, or one of enum contact_status; with 0 every number of the outputs is finite.
  * Nothing is allocated, nothing is kept between calls; calls with different work arrays may run at once.
  * Quaternions are w x y z. SI units. The world is the frame of the root link.
  *
@@ -26,6 +26,12 @@ extern "C" {
 
 #define CONTACT_JOINTS 3
 #define CONTACT_ALPHA 40
+
+/* What generated this header, the version of its calling conventions and, where it is complete, the hash of the code: a library belongs to
+ * it where contact_hash() gives the same text. */
+#define CONTACT_VERSION "0.2.0"
+#define CONTACT_ABI 1
+#define CONTACT_HASH "130d6a4e8b0797ba66f53911e950c434fe79c9da7b69e84648ad3f443a9d7e8e"
 
 enum contact_status {
   CONTACT_STATUS_OK = 0,
@@ -59,54 +65,83 @@ enum contact_status {
   CONTACT_STATUS_STEP_REFUTED = 17,
   /* h is not above zero: a step goes forwards in time, by 1e-9 s at least */
   CONTACT_STATUS_STEP_NOT_FORWARDS = 21,
+  /* a number of the result is not finite: an input is not finite, or too large */
+  CONTACT_STATUS_NOT_FINITE = 23,
   /* frame or reference is none of the header's */
-  CONTACT_STATUS_NO_FRAME = 30
+  CONTACT_STATUS_NO_FRAME = 30,
+  /* alpha: the entry is not finite */
+  CONTACT_STATUS_ALPHA_NOT_FINITE = 40,
+  /* alpha: the entry is below its lower bound */
+  CONTACT_STATUS_ALPHA_BELOW = 41,
+  /* alpha: the entry is above its upper bound */
+  CONTACT_STATUS_ALPHA_ABOVE = 42,
+  /* alpha: the asymmetry of friction exceeds its mean: friction would push the joint in one direction */
+  CONTACT_STATUS_ALPHA_PUSHES = 43,
+  /* alpha: the lower limit of a joint is above its upper limit */
+  CONTACT_STATUS_ALPHA_NO_RANGE = 44,
+  /* alpha: a principal moment of inertia is negative, which no body has */
+  CONTACT_STATUS_ALPHA_NO_BODY = 45
 };
 
-/* Positions in alpha: name [unit] = default. contact_alpha_defaults writes the defaults into alpha[CONTACT_ALPHA]. */
+/* Positions in alpha: name [unit] = default, bounds. contact_alpha_defaults writes the defaults. */
 enum contact_parameter {
   CONTACT_ALPHA_GRAVITY_X = 0, /* gravity.x [m/s^2] = 0.0 */
   CONTACT_ALPHA_GRAVITY_Y = 1, /* gravity.y [m/s^2] = 0.0 */
   CONTACT_ALPHA_GRAVITY_Z = 2, /* gravity.z [m/s^2] = (-9.81) */
-  CONTACT_ALPHA_PAYLOAD_MASS = 3, /* payload.mass [kg] = 0.0 */
+  CONTACT_ALPHA_PAYLOAD_MASS = 3, /* payload.mass [kg] = 0.0, at least 0 */
   CONTACT_ALPHA_PAYLOAD_COM_X = 4, /* payload.com.x [m] = 0.0 */
   CONTACT_ALPHA_PAYLOAD_COM_Y = 5, /* payload.com.y [m] = 0.0 */
   CONTACT_ALPHA_PAYLOAD_COM_Z = 6, /* payload.com.z [m] = 0.0 */
-  CONTACT_ALPHA_PAYLOAD_INERTIA_XX = 7, /* payload.inertia.xx [kg·m^2] = 0.0 */
+  CONTACT_ALPHA_PAYLOAD_INERTIA_XX = 7, /* payload.inertia.xx [kg·m^2] = 0.0, at least 0 */
   CONTACT_ALPHA_PAYLOAD_INERTIA_XY = 8, /* payload.inertia.xy [kg·m^2] = 0.0 */
   CONTACT_ALPHA_PAYLOAD_INERTIA_XZ = 9, /* payload.inertia.xz [kg·m^2] = 0.0 */
-  CONTACT_ALPHA_PAYLOAD_INERTIA_YY = 10, /* payload.inertia.yy [kg·m^2] = 0.0 */
+  CONTACT_ALPHA_PAYLOAD_INERTIA_YY = 10, /* payload.inertia.yy [kg·m^2] = 0.0, at least 0 */
   CONTACT_ALPHA_PAYLOAD_INERTIA_YZ = 11, /* payload.inertia.yz [kg·m^2] = 0.0 */
-  CONTACT_ALPHA_PAYLOAD_INERTIA_ZZ = 12, /* payload.inertia.zz [kg·m^2] = 0.0 */
-  CONTACT_ALPHA_FRICTION_COULOMB_X = 13, /* friction.coulomb.x [N] = 0.0 */
-  CONTACT_ALPHA_FRICTION_COULOMB_Y = 14, /* friction.coulomb.y [N] = 0.0 */
-  CONTACT_ALPHA_FRICTION_COULOMB_Z = 15, /* friction.coulomb.z [N] = 0.0 */
-  CONTACT_ALPHA_FRICTION_VISCOUS_X = 16, /* friction.viscous.x [N·s/m] = 0.0 */
-  CONTACT_ALPHA_FRICTION_VISCOUS_Y = 17, /* friction.viscous.y [N·s/m] = 0.0 */
-  CONTACT_ALPHA_FRICTION_VISCOUS_Z = 18, /* friction.viscous.z [N·s/m] = 0.0 */
-  CONTACT_ALPHA_FRICTION_TRANSITION_VELOCITY_X = 19, /* friction.transition_velocity.x [m/s] = 0.01 */
-  CONTACT_ALPHA_FRICTION_TRANSITION_VELOCITY_Y = 20, /* friction.transition_velocity.y [m/s] = 0.01 */
-  CONTACT_ALPHA_FRICTION_TRANSITION_VELOCITY_Z = 21, /* friction.transition_velocity.z [m/s] = 0.01 */
-  CONTACT_ALPHA_ROTOR_INERTIA_X = 22, /* rotor_inertia.x [kg] = 0.0 */
-  CONTACT_ALPHA_ROTOR_INERTIA_Y = 23, /* rotor_inertia.y [kg] = 0.0 */
-  CONTACT_ALPHA_ROTOR_INERTIA_Z = 24, /* rotor_inertia.z [kg] = 0.0 */
+  CONTACT_ALPHA_PAYLOAD_INERTIA_ZZ = 12, /* payload.inertia.zz [kg·m^2] = 0.0, at least 0 */
+  CONTACT_ALPHA_FRICTION_COULOMB_X = 13, /* friction.coulomb.x [N] = 0.0, at least 0 */
+  CONTACT_ALPHA_FRICTION_COULOMB_Y = 14, /* friction.coulomb.y [N] = 0.0, at least 0 */
+  CONTACT_ALPHA_FRICTION_COULOMB_Z = 15, /* friction.coulomb.z [N] = 0.0, at least 0 */
+  CONTACT_ALPHA_FRICTION_VISCOUS_X = 16, /* friction.viscous.x [N·s/m] = 0.0, at least 0 */
+  CONTACT_ALPHA_FRICTION_VISCOUS_Y = 17, /* friction.viscous.y [N·s/m] = 0.0, at least 0 */
+  CONTACT_ALPHA_FRICTION_VISCOUS_Z = 18, /* friction.viscous.z [N·s/m] = 0.0, at least 0 */
+  CONTACT_ALPHA_FRICTION_TRANSITION_VELOCITY_X = 19, /* friction.transition_velocity.x [m/s] = 0.01, at least 0.0001, at most 10 */
+  CONTACT_ALPHA_FRICTION_TRANSITION_VELOCITY_Y = 20, /* friction.transition_velocity.y [m/s] = 0.01, at least 0.0001, at most 10 */
+  CONTACT_ALPHA_FRICTION_TRANSITION_VELOCITY_Z = 21, /* friction.transition_velocity.z [m/s] = 0.01, at least 0.0001, at most 10 */
+  CONTACT_ALPHA_ROTOR_INERTIA_X = 22, /* rotor_inertia.x [kg] = 0.0, at least 0 */
+  CONTACT_ALPHA_ROTOR_INERTIA_Y = 23, /* rotor_inertia.y [kg] = 0.0, at least 0 */
+  CONTACT_ALPHA_ROTOR_INERTIA_Z = 24, /* rotor_inertia.z [kg] = 0.0, at least 0 */
   CONTACT_ALPHA_TORQUE_OFFSET_X = 25, /* torque_offset.x [N] = 0.0 */
   CONTACT_ALPHA_TORQUE_OFFSET_Y = 26, /* torque_offset.y [N] = 0.0 */
   CONTACT_ALPHA_TORQUE_OFFSET_Z = 27, /* torque_offset.z [N] = 0.0 */
-  CONTACT_ALPHA_SPRING_STIFFNESS_X = 28, /* spring.stiffness.x [N/m] = 0.0 */
-  CONTACT_ALPHA_SPRING_STIFFNESS_Y = 29, /* spring.stiffness.y [N/m] = 0.0 */
-  CONTACT_ALPHA_SPRING_STIFFNESS_Z = 30, /* spring.stiffness.z [N/m] = 0.0 */
+  CONTACT_ALPHA_SPRING_STIFFNESS_X = 28, /* spring.stiffness.x [N/m] = 0.0, at least 0 */
+  CONTACT_ALPHA_SPRING_STIFFNESS_Y = 29, /* spring.stiffness.y [N/m] = 0.0, at least 0 */
+  CONTACT_ALPHA_SPRING_STIFFNESS_Z = 30, /* spring.stiffness.z [N/m] = 0.0, at least 0 */
   CONTACT_ALPHA_SPRING_REST_X = 31, /* spring.rest.x [m] = 0.0 */
   CONTACT_ALPHA_SPRING_REST_Y = 32, /* spring.rest.y [m] = 0.0 */
   CONTACT_ALPHA_SPRING_REST_Z = 33, /* spring.rest.z [m] = 0.0 */
-  CONTACT_ALPHA_CONTACT_FRICTION_BLOCK = 34, /* contact.friction.block [1] = 0.5 */
-  CONTACT_ALPHA_CONTACT_RADIUS_BLOCK = 35, /* contact.radius.block [m] = 0.0 */
-  CONTACT_ALPHA_CONTACT_LOAD_BLOCK = 36, /* contact.load.block [N] = 10.0 */
-  CONTACT_ALPHA_CONTACT_COMPLIANCE_BLOCK = 37, /* contact.compliance.block [m/N] = 0.0 */
-  CONTACT_ALPHA_CONTACT_SLIP = 38, /* contact.slip [m/s] = 1e-05 */
+  CONTACT_ALPHA_CONTACT_FRICTION_BLOCK = 34, /* contact.friction.block [1] = 0.5, at least 0.001, at most 10 */
+  CONTACT_ALPHA_CONTACT_RADIUS_BLOCK = 35, /* contact.radius.block [m] = 0.0, at least 0 */
+  CONTACT_ALPHA_CONTACT_LOAD_BLOCK = 36, /* contact.load.block [N] = 10.0, at least 1e-06 */
+  CONTACT_ALPHA_CONTACT_COMPLIANCE_BLOCK = 37, /* contact.compliance.block [m/N] = 0.0, at least 0 */
+  CONTACT_ALPHA_CONTACT_SLIP = 38, /* contact.slip [m/s] = 1e-05, at least 1e-09 */
   CONTACT_ALPHA_PLANE_HEIGHT_TABLE = 39 /* plane.height.table [m] = 0.0 */
 };
 void contact_alpha_defaults(double *alpha);
+
+/* The same by position, for programs; a bound that there is not is the largest number. */
+extern const char *const contact_alpha_name[CONTACT_ALPHA];
+extern const double contact_alpha_default[CONTACT_ALPHA];
+extern const double contact_alpha_lower[CONTACT_ALPHA], contact_alpha_upper[CONTACT_ALPHA];
+
+/* Judges parameters before they are used: 0, or CONTACT_STATUS_ALPHA_... with the position of the entry in *entry, unless that is
+ * NULL. Functions take any numbers: with a negative mass they may end in status 0 with a motion that no arm makes. */
+int contact_alpha_check(const double *alpha, int *entry);
+
+/* Joints as described, in order: limits of position [rad or m], rate [rad/s or m/s] and effort [N·m or N]; the
+ * largest number: none. */
+extern const char *const contact_joint_name[CONTACT_JOINTS];
+extern const double contact_joint_lower[CONTACT_JOINTS], contact_joint_upper[CONTACT_JOINTS];
+extern const double contact_joint_velocity[CONTACT_JOINTS], contact_joint_effort[CONTACT_JOINTS];
 
 /* Frames of frame_pose etc. by name, and references of motions, numbered as in Pinocchio. */
 enum contact_frame {
@@ -129,6 +164,7 @@ typedef int (*contact_function)(const double *const *in, double *const *out, dou
  */
 int contact_inverse_dynamics(const double *const *in, double *const *out, double *work);
 int contact_inverse_dynamics_work_size(void);
+#define CONTACT_INVERSE_DYNAMICS_WORK 212
 
 /* Joint-space inertia, rotors included.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -137,6 +173,7 @@ int contact_inverse_dynamics_work_size(void);
  */
 int contact_mass_matrix(const double *const *in, double *const *out, double *work);
 int contact_mass_matrix_work_size(void);
+#define CONTACT_MASS_MATRIX_WORK 212
 
 /* Torque that holds the arm against gravity at rest, payload included.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -145,6 +182,7 @@ int contact_mass_matrix_work_size(void);
  */
 int contact_gravity(const double *const *in, double *const *out, double *work);
 int contact_gravity_work_size(void);
+#define CONTACT_GRAVITY_WORK 188
 
 /* Position and rotation of the tip frame.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -154,6 +192,7 @@ int contact_gravity_work_size(void);
  */
 int contact_tip_pose(const double *const *in, double *const *out, double *work);
 int contact_tip_pose_work_size(void);
+#define CONTACT_TIP_POSE_WORK 224
 
 /* Geometric Jacobian of the tip frame.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -162,6 +201,7 @@ int contact_tip_pose_work_size(void);
  */
 int contact_tip_jacobian(const double *const *in, double *const *out, double *work);
 int contact_tip_jacobian_work_size(void);
+#define CONTACT_TIP_JACOBIAN_WORK 248
 
 /* inverse_dynamics and its Jacobian by everything but alpha.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -175,6 +215,7 @@ int contact_tip_jacobian_work_size(void);
  */
 int contact_jac_inverse_dynamics(const double *const *in, double *const *out, double *work);
 int contact_jac_inverse_dynamics_work_size(void);
+#define CONTACT_JAC_INVERSE_DYNAMICS_WORK 320
 
 /* Velocity-product torque C(p, pd) pd.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -184,6 +225,7 @@ int contact_jac_inverse_dynamics_work_size(void);
  */
 int contact_coriolis(const double *const *in, double *const *out, double *work);
 int contact_coriolis_work_size(void);
+#define CONTACT_CORIOLIS_WORK 0
 
 /* Kinetic energy (rotors included); potential energy of gravity and joint springs, zero at the world origin.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -194,6 +236,7 @@ int contact_coriolis_work_size(void);
  */
 int contact_energy(const double *const *in, double *const *out, double *work);
 int contact_energy_work_size(void);
+#define CONTACT_ENERGY_WORK 0
 
 /* Rigid-body torque per inertial parameter of each link: u = Y theta, payload left out.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -204,6 +247,7 @@ int contact_energy_work_size(void);
  */
 int contact_regressor(const double *const *in, double *const *out, double *work);
 int contact_regressor_work_size(void);
+#define CONTACT_REGRESSOR_WORK 0
 
 /* Torque of the joint springs.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -212,6 +256,7 @@ int contact_regressor_work_size(void);
  */
 int contact_spring_torque(const double *const *in, double *const *out, double *work);
 int contact_spring_torque_work_size(void);
+#define CONTACT_SPRING_TORQUE_WORK 0
 
 /* Torque of joint friction, viscous plus smoothed Coulomb.
  *   in[0]  pd (3 x 1) [rad/s (m/s where prismatic)] joints, base to tip
@@ -220,6 +265,7 @@ int contact_spring_torque_work_size(void);
  */
 int contact_friction_torque(const double *const *in, double *const *out, double *work);
 int contact_friction_torque_work_size(void);
+#define CONTACT_FRICTION_TORQUE_WORK 0
 
 /* How far apart what can touch is.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -228,6 +274,7 @@ int contact_friction_torque_work_size(void);
  */
 int contact_contact_gap(const double *const *in, double *const *out, double *work);
 int contact_contact_gap_work_size(void);
+#define CONTACT_CONTACT_GAP_WORK 0
 
 /* Rates of the sphere of every contact against the other, at the point between them, per joint rate.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -236,6 +283,7 @@ int contact_contact_gap_work_size(void);
  */
 int contact_contact_jacobian(const double *const *in, double *const *out, double *work);
 int contact_contact_jacobian_work_size(void);
+#define CONTACT_CONTACT_JACOBIAN_WORK 0
 
 /* What forces on the spheres of contacts, at the point between them and the other, do on the joints.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -245,6 +293,7 @@ int contact_contact_jacobian_work_size(void);
  */
 int contact_contact_torque(const double *const *in, double *const *out, double *work);
 int contact_contact_torque_work_size(void);
+#define CONTACT_CONTACT_TORQUE_WORK 0
 
 /* Maximal state of every link from joint positions and rates.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -254,6 +303,7 @@ int contact_contact_torque_work_size(void);
  */
 int contact_fk(const double *const *in, double *const *out, double *work);
 int contact_fk_work_size(void);
+#define CONTACT_FK_WORK 0
 
 /* Joint positions and rates from the maximal state; p is unwrapped to within half a turn of p_ref.
  *   in[0]  xi (39 x 1) [m, m/s, 1 (quaternion wxyz), rad/s] world (root link); x, v, q, omega of each link's COM
@@ -264,6 +314,7 @@ int contact_fk_work_size(void);
  */
 int contact_joint_state(const double *const *in, double *const *out, double *work);
 int contact_joint_state_work_size(void);
+#define CONTACT_JOINT_STATE_WORK 0
 
 /* Equations of a step in contact, zero along joint_step: for transcriptions.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -280,6 +331,7 @@ int contact_joint_state_work_size(void);
  */
 int contact_contact_residual(const double *const *in, double *const *out, double *work);
 int contact_contact_residual_work_size(void);
+#define CONTACT_CONTACT_RESIDUAL_WORK 0
 
 /* Torque of a straight spring between two lever arms about a joint.
  *   in[0]  angle (1 x 1) [rad] of the joint that the spring acts on
@@ -292,6 +344,7 @@ int contact_contact_residual_work_size(void);
  */
 int contact_lever_spring_torque(const double *const *in, double *const *out, double *work);
 int contact_lever_spring_torque_work_size(void);
+#define CONTACT_LEVER_SPRING_TORQUE_WORK 0
 
 /* Jacobian of inverse_dynamics by alpha.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -302,6 +355,7 @@ int contact_lever_spring_torque_work_size(void);
  */
 int contact_jac_alpha_inverse_dynamics(const double *const *in, double *const *out, double *work);
 int contact_jac_alpha_inverse_dynamics_work_size(void);
+#define CONTACT_JAC_ALPHA_INVERSE_DYNAMICS_WORK 0
 
 /* Reverse derivative of inverse_dynamics: seeds on the outputs, gradients by every input.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -316,6 +370,7 @@ int contact_jac_alpha_inverse_dynamics_work_size(void);
  */
 int contact_vjp_inverse_dynamics(const double *const *in, double *const *out, double *work);
 int contact_vjp_inverse_dynamics_work_size(void);
+#define CONTACT_VJP_INVERSE_DYNAMICS_WORK 0
 
 /* gravity and its Jacobian by everything but alpha.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -325,6 +380,7 @@ int contact_vjp_inverse_dynamics_work_size(void);
  */
 int contact_jac_gravity(const double *const *in, double *const *out, double *work);
 int contact_jac_gravity_work_size(void);
+#define CONTACT_JAC_GRAVITY_WORK 0
 
 /* Jacobian of gravity by alpha.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -333,6 +389,7 @@ int contact_jac_gravity_work_size(void);
  */
 int contact_jac_alpha_gravity(const double *const *in, double *const *out, double *work);
 int contact_jac_alpha_gravity_work_size(void);
+#define CONTACT_JAC_ALPHA_GRAVITY_WORK 0
 
 /* Reverse derivative of gravity: seeds on the outputs, gradients by every input.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -343,6 +400,7 @@ int contact_jac_alpha_gravity_work_size(void);
  */
 int contact_vjp_gravity(const double *const *in, double *const *out, double *work);
 int contact_vjp_gravity_work_size(void);
+#define CONTACT_VJP_GRAVITY_WORK 0
 
 /* tip_pose and its Jacobian by everything but alpha.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -354,6 +412,7 @@ int contact_vjp_gravity_work_size(void);
  */
 int contact_jac_tip_pose(const double *const *in, double *const *out, double *work);
 int contact_jac_tip_pose_work_size(void);
+#define CONTACT_JAC_TIP_POSE_WORK 0
 
 /* Jacobian of tip_pose by alpha.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -363,6 +422,7 @@ int contact_jac_tip_pose_work_size(void);
  */
 int contact_jac_alpha_tip_pose(const double *const *in, double *const *out, double *work);
 int contact_jac_alpha_tip_pose_work_size(void);
+#define CONTACT_JAC_ALPHA_TIP_POSE_WORK 0
 
 /* Reverse derivative of tip_pose: seeds on the outputs, gradients by every input.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -374,6 +434,7 @@ int contact_jac_alpha_tip_pose_work_size(void);
  */
 int contact_vjp_tip_pose(const double *const *in, double *const *out, double *work);
 int contact_vjp_tip_pose_work_size(void);
+#define CONTACT_VJP_TIP_POSE_WORK 0
 
 /* contact_gap and its Jacobian by everything but alpha.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -383,6 +444,7 @@ int contact_vjp_tip_pose_work_size(void);
  */
 int contact_jac_contact_gap(const double *const *in, double *const *out, double *work);
 int contact_jac_contact_gap_work_size(void);
+#define CONTACT_JAC_CONTACT_GAP_WORK 0
 
 /* Jacobian of contact_gap by alpha.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -391,6 +453,7 @@ int contact_jac_contact_gap_work_size(void);
  */
 int contact_jac_alpha_contact_gap(const double *const *in, double *const *out, double *work);
 int contact_jac_alpha_contact_gap_work_size(void);
+#define CONTACT_JAC_ALPHA_CONTACT_GAP_WORK 0
 
 /* Reverse derivative of contact_gap: seeds on the outputs, gradients by every input.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -401,6 +464,7 @@ int contact_jac_alpha_contact_gap_work_size(void);
  */
 int contact_vjp_contact_gap(const double *const *in, double *const *out, double *work);
 int contact_vjp_contact_gap_work_size(void);
+#define CONTACT_VJP_CONTACT_GAP_WORK 0
 
 /* contact_jacobian and its Jacobian by everything but alpha.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -410,6 +474,7 @@ int contact_vjp_contact_gap_work_size(void);
  */
 int contact_jac_contact_jacobian(const double *const *in, double *const *out, double *work);
 int contact_jac_contact_jacobian_work_size(void);
+#define CONTACT_JAC_CONTACT_JACOBIAN_WORK 0
 
 /* Jacobian of contact_jacobian by alpha.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -418,6 +483,7 @@ int contact_jac_contact_jacobian_work_size(void);
  */
 int contact_jac_alpha_contact_jacobian(const double *const *in, double *const *out, double *work);
 int contact_jac_alpha_contact_jacobian_work_size(void);
+#define CONTACT_JAC_ALPHA_CONTACT_JACOBIAN_WORK 0
 
 /* Reverse derivative of contact_jacobian: seeds on the outputs, gradients by every input.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -428,6 +494,7 @@ int contact_jac_alpha_contact_jacobian_work_size(void);
  */
 int contact_vjp_contact_jacobian(const double *const *in, double *const *out, double *work);
 int contact_vjp_contact_jacobian_work_size(void);
+#define CONTACT_VJP_CONTACT_JACOBIAN_WORK 0
 
 /* Reverse derivative of fk: seeds on the outputs, gradients by every input.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -440,6 +507,7 @@ int contact_vjp_contact_jacobian_work_size(void);
  */
 int contact_vjp_fk(const double *const *in, double *const *out, double *work);
 int contact_vjp_fk_work_size(void);
+#define CONTACT_VJP_FK_WORK 0
 
 /* Reverse derivative of joint_state: seeds on the outputs, gradients by every input.
  *   in[0]  xi (39 x 1) [m, m/s, 1 (quaternion wxyz), rad/s] world (root link); x, v, q, omega of each link's COM
@@ -453,6 +521,7 @@ int contact_vjp_fk_work_size(void);
  */
 int contact_vjp_joint_state(const double *const *in, double *const *out, double *work);
 int contact_vjp_joint_state_work_size(void);
+#define CONTACT_VJP_JOINT_STATE_WORK 0
 
 /* Position and rotation of a frame, by default the tip's.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -463,6 +532,7 @@ int contact_vjp_joint_state_work_size(void);
  */
 int contact_frame_pose(const double *const *in, double *const *out, double *work);
 int contact_frame_pose_work_size(void);
+#define CONTACT_FRAME_POSE_WORK 43
 
 /* Velocity of a frame, linear then angular, per joint rate.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -473,6 +543,7 @@ int contact_frame_pose_work_size(void);
  */
 int contact_frame_jacobian(const double *const *in, double *const *out, double *work);
 int contact_frame_jacobian_work_size(void);
+#define CONTACT_FRAME_JACOBIAN_WORK 43
 
 /* Velocity of a frame, linear then angular.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -484,6 +555,7 @@ int contact_frame_jacobian_work_size(void);
  */
 int contact_frame_velocity(const double *const *in, double *const *out, double *work);
 int contact_frame_velocity_work_size(void);
+#define CONTACT_FRAME_VELOCITY_WORK 43
 
 /* Acceleration of a frame, linear then angular: spatial, and classical, that of the point.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -497,6 +569,7 @@ int contact_frame_velocity_work_size(void);
  */
 int contact_frame_acceleration(const double *const *in, double *const *out, double *work);
 int contact_frame_acceleration_work_size(void);
+#define CONTACT_FRAME_ACCELERATION_WORK 43
 
 /* One second-order symplectic step on joint coordinates; joints stop at their limits.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -509,6 +582,7 @@ int contact_frame_acceleration_work_size(void);
  */
 int contact_joint_step(const double *const *in, double *const *out, double *work);
 int contact_joint_step_work_size(void);
+#define CONTACT_JOINT_STEP_WORK 935
 
 /* joint_step and its Jacobian by p, pd and u.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -527,6 +601,7 @@ int contact_joint_step_work_size(void);
  */
 int contact_jac_joint_step(const double *const *in, double *const *out, double *work);
 int contact_jac_joint_step_work_size(void);
+#define CONTACT_JAC_JOINT_STEP_WORK 935
 
 /* joint_step with a known impulse on the joints at its end, and its Jacobian by p, pd and u.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -546,6 +621,7 @@ int contact_jac_joint_step_work_size(void);
  */
 int contact_jac_kicked_step(const double *const *in, double *const *out, double *work);
 int contact_jac_kicked_step_work_size(void);
+#define CONTACT_JAC_KICKED_STEP_WORK 935
 
 /* Reverse derivative of joint_step.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -563,6 +639,7 @@ int contact_jac_kicked_step_work_size(void);
  */
 int contact_vjp_joint_step(const double *const *in, double *const *out, double *work);
 int contact_vjp_joint_step_work_size(void);
+#define CONTACT_VJP_JOINT_STEP_WORK 935
 
 /* Torque from three poses: the discrete Euler-Lagrange equation at the middle one, sensor offset included.
  *   in[0]  p_prev (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -574,6 +651,7 @@ int contact_vjp_joint_step_work_size(void);
  */
 int contact_node_torque(const double *const *in, double *const *out, double *work);
 int contact_node_torque_work_size(void);
+#define CONTACT_NODE_TORQUE_WORK 935
 
 /* joint_step repeated over the columns of U; P and PD hold the start and every step's end.
  *   in[0]  p0 (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -647,6 +725,7 @@ int contact_vjp_trajectory_work_size(int steps);
  */
 int contact_contact_force(const double *const *in, double *const *out, double *work);
 int contact_contact_force_work_size(void);
+#define CONTACT_CONTACT_FORCE_WORK 935
 
 /* Runs fn over rows: argument k of row r starts at in[k] + r * in_size[k] (0: shared by all rows), the same for out.
  * Returns the number of rows whose status was not 0, or -1 if no function has so many arguments. */
@@ -660,7 +739,7 @@ long contact_map(contact_function fn, int n_in, const int *in_size, const double
 const char *contact_path(void);
 int contact_set_path(const char *name);
 
-/* Hash of everything that determines this code, as in manifest.json; version of these calling conventions. */
+/* Hash of everything that determines this code, as CONTACT_HASH and in manifest.json; version of these calling conventions. */
 const char *contact_hash(void);
 int contact_abi(void);
 

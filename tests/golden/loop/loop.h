@@ -13,8 +13,8 @@ extern "C" {
 /* Every function:  int f(const double *const *in, double *const *out, double *work);
  *
  * in[k] and out[k] point to dense column-major matrices that do not overlap; work has f_work_size() doubles (-1: more than
- * an int can hold).
- * The result is 0, or one of enum loop_status.
+ * an int can hold); where no steps are given, LOOP_F_WORK is the same as a constant.
+ * The result is 0, or one of enum loop_status; with 0 every number of the outputs is finite.
  * Nothing is allocated, nothing is kept between calls; calls with different work arrays may run at once.
  * Quaternions are w x y z. SI units. The world is the frame of the root link.
  *
@@ -26,6 +26,12 @@ extern "C" {
 
 #define LOOP_JOINTS 3
 #define LOOP_ALPHA 34
+
+/* What generated this header, the version of its calling conventions and, where it is complete, the hash of the code: a library belongs to
+ * it where loop_hash() gives the same text. */
+#define LOOP_VERSION "0.2.0"
+#define LOOP_ABI 1
+#define LOOP_HASH "063ad68ceea0a7106648b367b850a071b0524168a890d32f0f27c3cf8aa2f09d"
 
 enum loop_status {
   LOOP_STATUS_OK = 0,
@@ -59,48 +65,77 @@ enum loop_status {
   LOOP_STATUS_STEP_REFUTED = 17,
   /* h is not above zero: a step goes forwards in time, by 1e-9 s at least */
   LOOP_STATUS_STEP_NOT_FORWARDS = 21,
+  /* a number of the result is not finite: an input is not finite, or too large */
+  LOOP_STATUS_NOT_FINITE = 23,
   /* frame or reference is none of the header's */
-  LOOP_STATUS_NO_FRAME = 30
+  LOOP_STATUS_NO_FRAME = 30,
+  /* alpha: the entry is not finite */
+  LOOP_STATUS_ALPHA_NOT_FINITE = 40,
+  /* alpha: the entry is below its lower bound */
+  LOOP_STATUS_ALPHA_BELOW = 41,
+  /* alpha: the entry is above its upper bound */
+  LOOP_STATUS_ALPHA_ABOVE = 42,
+  /* alpha: the asymmetry of friction exceeds its mean: friction would push the joint in one direction */
+  LOOP_STATUS_ALPHA_PUSHES = 43,
+  /* alpha: the lower limit of a joint is above its upper limit */
+  LOOP_STATUS_ALPHA_NO_RANGE = 44,
+  /* alpha: a principal moment of inertia is negative, which no body has */
+  LOOP_STATUS_ALPHA_NO_BODY = 45
 };
 
-/* Positions in alpha: name [unit] = default. loop_alpha_defaults writes the defaults into alpha[LOOP_ALPHA]. */
+/* Positions in alpha: name [unit] = default, bounds. loop_alpha_defaults writes the defaults. */
 enum loop_parameter {
   LOOP_ALPHA_GRAVITY_X = 0, /* gravity.x [m/s^2] = 0.0 */
   LOOP_ALPHA_GRAVITY_Y = 1, /* gravity.y [m/s^2] = 0.0 */
   LOOP_ALPHA_GRAVITY_Z = 2, /* gravity.z [m/s^2] = (-9.81) */
-  LOOP_ALPHA_PAYLOAD_MASS = 3, /* payload.mass [kg] = 0.0 */
+  LOOP_ALPHA_PAYLOAD_MASS = 3, /* payload.mass [kg] = 0.0, at least 0 */
   LOOP_ALPHA_PAYLOAD_COM_X = 4, /* payload.com.x [m] = 0.0 */
   LOOP_ALPHA_PAYLOAD_COM_Y = 5, /* payload.com.y [m] = 0.0 */
   LOOP_ALPHA_PAYLOAD_COM_Z = 6, /* payload.com.z [m] = 0.0 */
-  LOOP_ALPHA_PAYLOAD_INERTIA_XX = 7, /* payload.inertia.xx [kg·m^2] = 0.0 */
+  LOOP_ALPHA_PAYLOAD_INERTIA_XX = 7, /* payload.inertia.xx [kg·m^2] = 0.0, at least 0 */
   LOOP_ALPHA_PAYLOAD_INERTIA_XY = 8, /* payload.inertia.xy [kg·m^2] = 0.0 */
   LOOP_ALPHA_PAYLOAD_INERTIA_XZ = 9, /* payload.inertia.xz [kg·m^2] = 0.0 */
-  LOOP_ALPHA_PAYLOAD_INERTIA_YY = 10, /* payload.inertia.yy [kg·m^2] = 0.0 */
+  LOOP_ALPHA_PAYLOAD_INERTIA_YY = 10, /* payload.inertia.yy [kg·m^2] = 0.0, at least 0 */
   LOOP_ALPHA_PAYLOAD_INERTIA_YZ = 11, /* payload.inertia.yz [kg·m^2] = 0.0 */
-  LOOP_ALPHA_PAYLOAD_INERTIA_ZZ = 12, /* payload.inertia.zz [kg·m^2] = 0.0 */
-  LOOP_ALPHA_FRICTION_COULOMB_J1 = 13, /* friction.coulomb.j1 [N·m] = 0.0 */
-  LOOP_ALPHA_FRICTION_COULOMB_J2 = 14, /* friction.coulomb.j2 [N·m] = 0.0 */
-  LOOP_ALPHA_FRICTION_COULOMB_J3 = 15, /* friction.coulomb.j3 [N·m] = 0.0 */
-  LOOP_ALPHA_FRICTION_VISCOUS_J1 = 16, /* friction.viscous.j1 [N·m·s/rad] = 0.0 */
-  LOOP_ALPHA_FRICTION_VISCOUS_J2 = 17, /* friction.viscous.j2 [N·m·s/rad] = 0.0 */
-  LOOP_ALPHA_FRICTION_VISCOUS_J3 = 18, /* friction.viscous.j3 [N·m·s/rad] = 0.0 */
-  LOOP_ALPHA_FRICTION_TRANSITION_VELOCITY_J1 = 19, /* friction.transition_velocity.j1 [rad/s] = 0.01 */
-  LOOP_ALPHA_FRICTION_TRANSITION_VELOCITY_J2 = 20, /* friction.transition_velocity.j2 [rad/s] = 0.01 */
-  LOOP_ALPHA_FRICTION_TRANSITION_VELOCITY_J3 = 21, /* friction.transition_velocity.j3 [rad/s] = 0.01 */
-  LOOP_ALPHA_ROTOR_INERTIA_J1 = 22, /* rotor_inertia.j1 [kg·m^2] = 0.0 */
-  LOOP_ALPHA_ROTOR_INERTIA_J2 = 23, /* rotor_inertia.j2 [kg·m^2] = 0.0 */
-  LOOP_ALPHA_ROTOR_INERTIA_J3 = 24, /* rotor_inertia.j3 [kg·m^2] = 0.0 */
+  LOOP_ALPHA_PAYLOAD_INERTIA_ZZ = 12, /* payload.inertia.zz [kg·m^2] = 0.0, at least 0 */
+  LOOP_ALPHA_FRICTION_COULOMB_J1 = 13, /* friction.coulomb.j1 [N·m] = 0.0, at least 0 */
+  LOOP_ALPHA_FRICTION_COULOMB_J2 = 14, /* friction.coulomb.j2 [N·m] = 0.0, at least 0 */
+  LOOP_ALPHA_FRICTION_COULOMB_J3 = 15, /* friction.coulomb.j3 [N·m] = 0.0, at least 0 */
+  LOOP_ALPHA_FRICTION_VISCOUS_J1 = 16, /* friction.viscous.j1 [N·m·s/rad] = 0.0, at least 0 */
+  LOOP_ALPHA_FRICTION_VISCOUS_J2 = 17, /* friction.viscous.j2 [N·m·s/rad] = 0.0, at least 0 */
+  LOOP_ALPHA_FRICTION_VISCOUS_J3 = 18, /* friction.viscous.j3 [N·m·s/rad] = 0.0, at least 0 */
+  LOOP_ALPHA_FRICTION_TRANSITION_VELOCITY_J1 = 19, /* friction.transition_velocity.j1 [rad/s] = 0.01, at least 0.0001, at most 10 */
+  LOOP_ALPHA_FRICTION_TRANSITION_VELOCITY_J2 = 20, /* friction.transition_velocity.j2 [rad/s] = 0.01, at least 0.0001, at most 10 */
+  LOOP_ALPHA_FRICTION_TRANSITION_VELOCITY_J3 = 21, /* friction.transition_velocity.j3 [rad/s] = 0.01, at least 0.0001, at most 10 */
+  LOOP_ALPHA_ROTOR_INERTIA_J1 = 22, /* rotor_inertia.j1 [kg·m^2] = 0.0, at least 0 */
+  LOOP_ALPHA_ROTOR_INERTIA_J2 = 23, /* rotor_inertia.j2 [kg·m^2] = 0.0, at least 0 */
+  LOOP_ALPHA_ROTOR_INERTIA_J3 = 24, /* rotor_inertia.j3 [kg·m^2] = 0.0, at least 0 */
   LOOP_ALPHA_TORQUE_OFFSET_J1 = 25, /* torque_offset.j1 [N·m] = 0.0 */
   LOOP_ALPHA_TORQUE_OFFSET_J2 = 26, /* torque_offset.j2 [N·m] = 0.0 */
   LOOP_ALPHA_TORQUE_OFFSET_J3 = 27, /* torque_offset.j3 [N·m] = 0.0 */
-  LOOP_ALPHA_SPRING_STIFFNESS_J1 = 28, /* spring.stiffness.j1 [N·m/rad] = 0.0 */
-  LOOP_ALPHA_SPRING_STIFFNESS_J2 = 29, /* spring.stiffness.j2 [N·m/rad] = 0.0 */
-  LOOP_ALPHA_SPRING_STIFFNESS_J3 = 30, /* spring.stiffness.j3 [N·m/rad] = 0.0 */
+  LOOP_ALPHA_SPRING_STIFFNESS_J1 = 28, /* spring.stiffness.j1 [N·m/rad] = 0.0, at least 0 */
+  LOOP_ALPHA_SPRING_STIFFNESS_J2 = 29, /* spring.stiffness.j2 [N·m/rad] = 0.0, at least 0 */
+  LOOP_ALPHA_SPRING_STIFFNESS_J3 = 30, /* spring.stiffness.j3 [N·m/rad] = 0.0, at least 0 */
   LOOP_ALPHA_SPRING_REST_J1 = 31, /* spring.rest.j1 [rad] = 0.0 */
   LOOP_ALPHA_SPRING_REST_J2 = 32, /* spring.rest.j2 [rad] = 0.0 */
   LOOP_ALPHA_SPRING_REST_J3 = 33 /* spring.rest.j3 [rad] = 0.0 */
 };
 void loop_alpha_defaults(double *alpha);
+
+/* The same by position, for programs; a bound that there is not is the largest number. */
+extern const char *const loop_alpha_name[LOOP_ALPHA];
+extern const double loop_alpha_default[LOOP_ALPHA];
+extern const double loop_alpha_lower[LOOP_ALPHA], loop_alpha_upper[LOOP_ALPHA];
+
+/* Judges parameters before they are used: 0, or LOOP_STATUS_ALPHA_... with the position of the entry in *entry, unless that is
+ * NULL. Functions take any numbers: with a negative mass they may end in status 0 with a motion that no arm makes. */
+int loop_alpha_check(const double *alpha, int *entry);
+
+/* Joints as described, in order: limits of position [rad or m], rate [rad/s or m/s] and effort [N·m or N]; the
+ * largest number: none. */
+extern const char *const loop_joint_name[LOOP_JOINTS];
+extern const double loop_joint_lower[LOOP_JOINTS], loop_joint_upper[LOOP_JOINTS];
+extern const double loop_joint_velocity[LOOP_JOINTS], loop_joint_effort[LOOP_JOINTS];
 
 /* Frames of frame_pose etc. by name, and references of motions, numbered as in Pinocchio. */
 enum loop_frame {
@@ -122,6 +157,7 @@ typedef int (*loop_function)(const double *const *in, double *const *out, double
  */
 int loop_mass_matrix(const double *const *in, double *const *out, double *work);
 int loop_mass_matrix_work_size(void);
+#define LOOP_MASS_MATRIX_WORK 188
 
 /* Torque that holds the arm against gravity at rest, payload included.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -130,6 +166,7 @@ int loop_mass_matrix_work_size(void);
  */
 int loop_gravity(const double *const *in, double *const *out, double *work);
 int loop_gravity_work_size(void);
+#define LOOP_GRAVITY_WORK 164
 
 /* Position and rotation of the tip frame.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -139,6 +176,7 @@ int loop_gravity_work_size(void);
  */
 int loop_tip_pose(const double *const *in, double *const *out, double *work);
 int loop_tip_pose_work_size(void);
+#define LOOP_TIP_POSE_WORK 200
 
 /* Geometric Jacobian of the tip frame.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -147,6 +185,7 @@ int loop_tip_pose_work_size(void);
  */
 int loop_tip_jacobian(const double *const *in, double *const *out, double *work);
 int loop_tip_jacobian_work_size(void);
+#define LOOP_TIP_JACOBIAN_WORK 224
 
 /* Velocity-product torque C(p, pd) pd.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -156,6 +195,7 @@ int loop_tip_jacobian_work_size(void);
  */
 int loop_coriolis(const double *const *in, double *const *out, double *work);
 int loop_coriolis_work_size(void);
+#define LOOP_CORIOLIS_WORK 0
 
 /* Kinetic energy (rotors included); potential energy of gravity and joint springs, zero at the world origin.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -166,6 +206,7 @@ int loop_coriolis_work_size(void);
  */
 int loop_energy(const double *const *in, double *const *out, double *work);
 int loop_energy_work_size(void);
+#define LOOP_ENERGY_WORK 0
 
 /* Rigid-body torque per inertial parameter of each link: u = Y theta, payload left out.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -176,6 +217,7 @@ int loop_energy_work_size(void);
  */
 int loop_regressor(const double *const *in, double *const *out, double *work);
 int loop_regressor_work_size(void);
+#define LOOP_REGRESSOR_WORK 0
 
 /* Torque of the joint springs.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -184,6 +226,7 @@ int loop_regressor_work_size(void);
  */
 int loop_spring_torque(const double *const *in, double *const *out, double *work);
 int loop_spring_torque_work_size(void);
+#define LOOP_SPRING_TORQUE_WORK 0
 
 /* Torque of joint friction, viscous plus smoothed Coulomb.
  *   in[0]  pd (3 x 1) [rad/s (m/s where prismatic)] joints, base to tip
@@ -192,6 +235,7 @@ int loop_spring_torque_work_size(void);
  */
 int loop_friction_torque(const double *const *in, double *const *out, double *work);
 int loop_friction_torque_work_size(void);
+#define LOOP_FRICTION_TORQUE_WORK 0
 
 /* Every row of the loops, and its rate.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -202,6 +246,7 @@ int loop_friction_torque_work_size(void);
  */
 int loop_loop_residual(const double *const *in, double *const *out, double *work);
 int loop_loop_residual_work_size(void);
+#define LOOP_LOOP_RESIDUAL_WORK 0
 
 /* Maximal state of every link from joint positions and rates.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -211,6 +256,7 @@ int loop_loop_residual_work_size(void);
  */
 int loop_fk(const double *const *in, double *const *out, double *work);
 int loop_fk_work_size(void);
+#define LOOP_FK_WORK 0
 
 /* Joint positions and rates from the maximal state; p is unwrapped to within half a turn of p_ref.
  *   in[0]  xi (39 x 1) [m, m/s, 1 (quaternion wxyz), rad/s] world (root link); x, v, q, omega of each link's COM
@@ -221,6 +267,7 @@ int loop_fk_work_size(void);
  */
 int loop_joint_state(const double *const *in, double *const *out, double *work);
 int loop_joint_state_work_size(void);
+#define LOOP_JOINT_STATE_WORK 0
 
 /* Torque of a straight spring between two lever arms about a joint.
  *   in[0]  angle (1 x 1) [rad] of the joint that the spring acts on
@@ -233,6 +280,7 @@ int loop_joint_state_work_size(void);
  */
 int loop_lever_spring_torque(const double *const *in, double *const *out, double *work);
 int loop_lever_spring_torque_work_size(void);
+#define LOOP_LEVER_SPRING_TORQUE_WORK 0
 
 /* gravity and its Jacobian by everything but alpha.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -242,6 +290,7 @@ int loop_lever_spring_torque_work_size(void);
  */
 int loop_jac_gravity(const double *const *in, double *const *out, double *work);
 int loop_jac_gravity_work_size(void);
+#define LOOP_JAC_GRAVITY_WORK 0
 
 /* Jacobian of gravity by alpha.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -250,6 +299,7 @@ int loop_jac_gravity_work_size(void);
  */
 int loop_jac_alpha_gravity(const double *const *in, double *const *out, double *work);
 int loop_jac_alpha_gravity_work_size(void);
+#define LOOP_JAC_ALPHA_GRAVITY_WORK 0
 
 /* Reverse derivative of gravity: seeds on the outputs, gradients by every input.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -260,6 +310,7 @@ int loop_jac_alpha_gravity_work_size(void);
  */
 int loop_vjp_gravity(const double *const *in, double *const *out, double *work);
 int loop_vjp_gravity_work_size(void);
+#define LOOP_VJP_GRAVITY_WORK 0
 
 /* tip_pose and its Jacobian by everything but alpha.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -271,6 +322,7 @@ int loop_vjp_gravity_work_size(void);
  */
 int loop_jac_tip_pose(const double *const *in, double *const *out, double *work);
 int loop_jac_tip_pose_work_size(void);
+#define LOOP_JAC_TIP_POSE_WORK 0
 
 /* Jacobian of tip_pose by alpha.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -280,6 +332,7 @@ int loop_jac_tip_pose_work_size(void);
  */
 int loop_jac_alpha_tip_pose(const double *const *in, double *const *out, double *work);
 int loop_jac_alpha_tip_pose_work_size(void);
+#define LOOP_JAC_ALPHA_TIP_POSE_WORK 0
 
 /* Reverse derivative of tip_pose: seeds on the outputs, gradients by every input.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -291,6 +344,7 @@ int loop_jac_alpha_tip_pose_work_size(void);
  */
 int loop_vjp_tip_pose(const double *const *in, double *const *out, double *work);
 int loop_vjp_tip_pose_work_size(void);
+#define LOOP_VJP_TIP_POSE_WORK 0
 
 /* loop_residual and its Jacobian by everything but alpha.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -305,6 +359,7 @@ int loop_vjp_tip_pose_work_size(void);
  */
 int loop_jac_loop_residual(const double *const *in, double *const *out, double *work);
 int loop_jac_loop_residual_work_size(void);
+#define LOOP_JAC_LOOP_RESIDUAL_WORK 0
 
 /* Jacobian of loop_residual by alpha.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -315,6 +370,7 @@ int loop_jac_loop_residual_work_size(void);
  */
 int loop_jac_alpha_loop_residual(const double *const *in, double *const *out, double *work);
 int loop_jac_alpha_loop_residual_work_size(void);
+#define LOOP_JAC_ALPHA_LOOP_RESIDUAL_WORK 0
 
 /* Reverse derivative of loop_residual: seeds on the outputs, gradients by every input.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -328,6 +384,7 @@ int loop_jac_alpha_loop_residual_work_size(void);
  */
 int loop_vjp_loop_residual(const double *const *in, double *const *out, double *work);
 int loop_vjp_loop_residual_work_size(void);
+#define LOOP_VJP_LOOP_RESIDUAL_WORK 0
 
 /* Reverse derivative of fk: seeds on the outputs, gradients by every input.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -340,6 +397,7 @@ int loop_vjp_loop_residual_work_size(void);
  */
 int loop_vjp_fk(const double *const *in, double *const *out, double *work);
 int loop_vjp_fk_work_size(void);
+#define LOOP_VJP_FK_WORK 0
 
 /* Reverse derivative of joint_state: seeds on the outputs, gradients by every input.
  *   in[0]  xi (39 x 1) [m, m/s, 1 (quaternion wxyz), rad/s] world (root link); x, v, q, omega of each link's COM
@@ -353,6 +411,7 @@ int loop_vjp_fk_work_size(void);
  */
 int loop_vjp_joint_state(const double *const *in, double *const *out, double *work);
 int loop_vjp_joint_state_work_size(void);
+#define LOOP_VJP_JOINT_STATE_WORK 0
 
 /* Position and rotation of a frame, by default the tip's.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -363,6 +422,7 @@ int loop_vjp_joint_state_work_size(void);
  */
 int loop_frame_pose(const double *const *in, double *const *out, double *work);
 int loop_frame_pose_work_size(void);
+#define LOOP_FRAME_POSE_WORK 43
 
 /* Velocity of a frame, linear then angular, per joint rate.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -373,6 +433,7 @@ int loop_frame_pose_work_size(void);
  */
 int loop_frame_jacobian(const double *const *in, double *const *out, double *work);
 int loop_frame_jacobian_work_size(void);
+#define LOOP_FRAME_JACOBIAN_WORK 43
 
 /* Velocity of a frame, linear then angular.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -384,6 +445,7 @@ int loop_frame_jacobian_work_size(void);
  */
 int loop_frame_velocity(const double *const *in, double *const *out, double *work);
 int loop_frame_velocity_work_size(void);
+#define LOOP_FRAME_VELOCITY_WORK 43
 
 /* Acceleration of a frame, linear then angular: spatial, and classical, that of the point.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -397,6 +459,7 @@ int loop_frame_velocity_work_size(void);
  */
 int loop_frame_acceleration(const double *const *in, double *const *out, double *work);
 int loop_frame_acceleration_work_size(void);
+#define LOOP_FRAME_ACCELERATION_WORK 43
 
 /* One second-order symplectic step on joint coordinates, closed loops kept closed.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -409,6 +472,7 @@ int loop_frame_acceleration_work_size(void);
  */
 int loop_joint_step(const double *const *in, double *const *out, double *work);
 int loop_joint_step_work_size(void);
+#define LOOP_JOINT_STEP_WORK 745
 
 /* joint_step and its Jacobian by p, pd and u.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -427,6 +491,7 @@ int loop_joint_step_work_size(void);
  */
 int loop_jac_joint_step(const double *const *in, double *const *out, double *work);
 int loop_jac_joint_step_work_size(void);
+#define LOOP_JAC_JOINT_STEP_WORK 745
 
 /* joint_step with a known impulse on the joints at its end, and its Jacobian by p, pd and u.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -446,6 +511,7 @@ int loop_jac_joint_step_work_size(void);
  */
 int loop_jac_kicked_step(const double *const *in, double *const *out, double *work);
 int loop_jac_kicked_step_work_size(void);
+#define LOOP_JAC_KICKED_STEP_WORK 745
 
 /* Reverse derivative of joint_step.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -463,6 +529,7 @@ int loop_jac_kicked_step_work_size(void);
  */
 int loop_vjp_joint_step(const double *const *in, double *const *out, double *work);
 int loop_vjp_joint_step_work_size(void);
+#define LOOP_VJP_JOINT_STEP_WORK 745
 
 /* Torques of the motors from three poses: the discrete Euler-Lagrange equation at the middle one.
  *   in[0]  p_prev (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -474,6 +541,7 @@ int loop_vjp_joint_step_work_size(void);
  */
 int loop_node_torque(const double *const *in, double *const *out, double *work);
 int loop_node_torque_work_size(void);
+#define LOOP_NODE_TORQUE_WORK 745
 
 /* joint_step repeated over the columns of U; P and PD hold the start and every step's end.
  *   in[0]  p0 (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -530,6 +598,7 @@ int loop_vjp_trajectory_work_size(int steps);
  */
 int loop_forward_dynamics(const double *const *in, double *const *out, double *work);
 int loop_forward_dynamics_work_size(void);
+#define LOOP_FORWARD_DYNAMICS_WORK 745
 
 /* Forces along the kept rows of the loops at an instant.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -540,6 +609,7 @@ int loop_forward_dynamics_work_size(void);
  */
 int loop_loop_force(const double *const *in, double *const *out, double *work);
 int loop_loop_force_work_size(void);
+#define LOOP_LOOP_FORCE_WORK 745
 
 /* Torques of the motors (zero at passive joints), forces of the loops, and what is left where there are fewer motors than freedoms; of more the least torques.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -552,6 +622,7 @@ int loop_loop_force_work_size(void);
  */
 int loop_inverse_dynamics(const double *const *in, double *const *out, double *work);
 int loop_inverse_dynamics_work_size(void);
+#define LOOP_INVERSE_DYNAMICS_WORK 745
 
 /* Closed pose nearest to p: Gauss-Newton with least change on every row of the loops.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -561,6 +632,7 @@ int loop_inverse_dynamics_work_size(void);
  */
 int loop_close_loops(const double *const *in, double *const *out, double *work);
 int loop_close_loops_work_size(void);
+#define LOOP_CLOSE_LOOPS_WORK 745
 
 /* Rates that the loops allow, nearest to pd in the kinetic energy.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -570,6 +642,7 @@ int loop_close_loops_work_size(void);
  */
 int loop_close_rates(const double *const *in, double *const *out, double *work);
 int loop_close_rates_work_size(void);
+#define LOOP_CLOSE_RATES_WORK 745
 
 /* inverse_dynamics and its Jacobian by everything but alpha.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -591,6 +664,7 @@ int loop_close_rates_work_size(void);
  */
 int loop_jac_inverse_dynamics(const double *const *in, double *const *out, double *work);
 int loop_jac_inverse_dynamics_work_size(void);
+#define LOOP_JAC_INVERSE_DYNAMICS_WORK 1279
 
 /* Jacobian of inverse_dynamics by alpha.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -603,6 +677,7 @@ int loop_jac_inverse_dynamics_work_size(void);
  */
 int loop_jac_alpha_inverse_dynamics(const double *const *in, double *const *out, double *work);
 int loop_jac_alpha_inverse_dynamics_work_size(void);
+#define LOOP_JAC_ALPHA_INVERSE_DYNAMICS_WORK 1279
 
 /* Reverse derivative of inverse_dynamics: seeds on the outputs, gradients by every input.
  *   in[0]  p (3 x 1) [rad (m where prismatic)] joints, base to tip
@@ -619,6 +694,7 @@ int loop_jac_alpha_inverse_dynamics_work_size(void);
  */
 int loop_vjp_inverse_dynamics(const double *const *in, double *const *out, double *work);
 int loop_vjp_inverse_dynamics_work_size(void);
+#define LOOP_VJP_INVERSE_DYNAMICS_WORK 1279
 
 /* Runs fn over rows: argument k of row r starts at in[k] + r * in_size[k] (0: shared by all rows), the same for out.
  * Returns the number of rows whose status was not 0, or -1 if no function has so many arguments. */
@@ -632,7 +708,7 @@ long loop_map(loop_function fn, int n_in, const int *in_size, const double *cons
 const char *loop_path(void);
 int loop_set_path(const char *name);
 
-/* Hash of everything that determines this code, as in manifest.json; version of these calling conventions. */
+/* Hash of everything that determines this code, as LOOP_HASH and in manifest.json; version of these calling conventions. */
 const char *loop_hash(void);
 int loop_abi(void);
 

@@ -13,6 +13,15 @@
 #define JOINED(a, b) JOINED_AS_THEY_ARE(a, b)
 #define JOINED_AS_THEY_ARE(a, b) a##b
 #define ROBOT(name) JOINED(contact_, name)
+/* What a public function calls: entries.c judges its result. */
+#define INNER(name) ROBOT(JOINED(name, _unjudged))
+
+/* Of names that only the library's own sources use. */
+#if (defined(__GNUC__) || defined(__TINYC__)) && !defined(_WIN32)
+#define HIDDEN __attribute__((visibility("hidden")))
+#else
+#define HIDDEN
+#endif
 
 /* Constants; manifest.json has their units and reasons. */
 #define C_RIGHT_ANGLE 1e-11
@@ -36,6 +45,7 @@
 #define C_MAX_POSE 30
 #define C_MAX_RATE 60
 #define C_MAX_LINE 30
+#define C_BODY_ROUNDING 1e-09
 #define C_MPC_NONE 1e+20
 #define C_MPC_PIVOT 1e-13
 #define C_MPC_INSIDE 0.01
@@ -157,9 +167,16 @@
 #define STATUS_BASE_QUATERNION 20
 #define STATUS_OUTSIDE_LIMITS 22
 #define STATUS_STEP_NOT_FORWARDS 21
+#define STATUS_NOT_FINITE 23
 #define STATUS_NO_FRAME 30
 #define STATUS_IK_NOT_REACHED 31
 #define STATUS_IK_BAD_GOAL 32
+#define STATUS_ALPHA_NOT_FINITE 40
+#define STATUS_ALPHA_BELOW 41
+#define STATUS_ALPHA_ABOVE 42
+#define STATUS_ALPHA_PUSHES 43
+#define STATUS_ALPHA_NO_RANGE 44
+#define STATUS_ALPHA_NO_BODY 45
 #define STATUS_HOLD_BAD_INPUT 33
 #define STATUS_HOLD_UNDAMPED 34
 
