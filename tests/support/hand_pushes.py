@@ -48,7 +48,7 @@ class Pushed:
     way: float
     """m that the hand went along the force until the arm stopped yielding."""
     fastest: float
-    """Largest speed of a joint from the push on, over its limit."""
+    """Largest speed of a joint from the push until the arm is braked, over its limit."""
 
     @property
     def name(self) -> str:
@@ -102,17 +102,20 @@ def pushed(
     toward = rng.normal(size=3)
     thrust = (force or float(rng.choice(FORCES))) * toward / np.linalg.norm(toward)
     places, fastest, yielded = [], [0.0], [0.0]
+    over: list[bool] = []
     brake = under.brake
 
     def braked(*state: Any, **options: Any) -> Any:
         decision = brake(*state, **options)
+        over.append(not decision.yielding)
         if decision.yielding:
             yielded.append(float(np.abs(decision.law / limits.effort).max()))
             places.append(arm.real.hand())
         return decision
 
     def watch() -> None:
-        fastest.append(float((np.abs(arm.dq) / limits.speed).max()))
+        if not any(over):
+            fastest.append(float((np.abs(arm.dq) / limits.speed).max()))
         if not yielded[1:]:
             places.append(arm.real.hand())
         arm.events.append((arm.time - (arm.begun or 0.0) + STEP, watch))

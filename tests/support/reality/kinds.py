@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from support import lone_baxter
+from support.compiled import CACHE
 from support.universal import UR5E, write
 
 ROBOTS = Path(__file__).parents[3] / "codegen" / "robots"
@@ -42,8 +43,11 @@ class Kind:
 
 @cache
 def ur5e() -> Path:
-    """Written once a process."""
-    return write(Path(tempfile.mkdtemp(prefix="diffpbd-ur5e-")) / "ur5e.urdf", UR5E)
+    """In the test cache; another process may write the same at once."""
+    CACHE.mkdir(exist_ok=True)
+    path = CACHE / "ur5e.urdf"
+    write(path.with_suffix(f".{os.getpid()}"), UR5E).rename(path)
+    return path
 
 
 KINDS = {
@@ -62,7 +66,7 @@ KINDS = {
         (200.0, 200.0, 150.0, 20.0, 15.0, 4.0), (20.0, 20.0, 10.0, 0.8, 0.5, 0.15),
     ),
 }  # fmt: skip
-"""Friction of the UR5e as identified by several groups, rounded: harmonic drives rub more than the others' gears."""
+"""Friction of FR3 and UR5e is a stand-in of a likely size: harmonic drives rub more than the others' gears."""
 
 
 def kind_of(robot: str | Path) -> Kind:
