@@ -47,7 +47,7 @@ bench: ## Benchmarks against pinocchio, MuJoCo and CasADi code, in one table
 
 reproduce: ## Every figure and table of the paper on one page, report/index.html (OPTS="--data RECORDINGS")
 	@$(SETUP) test
-	@$(BIN)/diffpbd reproduce all --out report $(OPTS)
+	@$(BIN)/python -m experiments all --out report $(OPTS)
 
 docs: ## The documentation as a site, site/README.html; warnings and dead links are errors
 	@$(SETUP) docs

@@ -6,7 +6,7 @@ import importlib
 import importlib.metadata
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import click
@@ -16,63 +16,71 @@ from diffpbd.runtime.base.extras import extra_of, missing
 from diffpbd.runtime.base.origin import started
 from diffpbd.runtime.folder.locate import ROBOTS
 
-__all__ = ["cli", "main"]
+__all__ = ["CommandPlace", "LazyGroup", "cli", "main"]
 
 EXIT_BAD_INPUT = 1
 EXIT_WRONG_USAGE = 2  # as click has it
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 
-class _Command(NamedTuple):
+class CommandPlace(NamedTuple):
+    """Where a click command is defined, and its line in the list of commands."""
+
     module: str
     help: str
+    attribute: str = "command"
 
 
 COMMANDS = {
-    "generate": _Command(
+    "generate": CommandPlace(
         "diffpbd.runtime.commands.generate", "Derive, write and compile the dynamics code of a robot."
     ),
-    "check": _Command("diffpbd.runtime.commands.check", "List all errors and warnings about a description."),
-    "export": _Command("diffpbd.runtime.commands.export", "Write a robot with its parameters back to URDF."),
-    "export-acados": _Command("diffpbd.runtime.commands.export_acados", "Write a robot as a model of acados."),
-    "info": _Command("diffpbd.runtime.commands.info", "Show joints, limits, parameters and functions of a robot."),
-    "eval": _Command("diffpbd.runtime.commands.evaluate", "Evaluate a generated function on JSON."),
-    "ik": _Command("diffpbd.runtime.commands.ik", "Find joint positions for a pose of a frame."),
-    "simulate": _Command("diffpbd.runtime.commands.simulate", "Simulate a robot and write a log."),
-    "mpc": _Command(
+    "check": CommandPlace("diffpbd.runtime.commands.check", "List all errors and warnings about a description."),
+    "export": CommandPlace("diffpbd.runtime.commands.export", "Write a robot with its parameters back to URDF."),
+    "export-acados": CommandPlace("diffpbd.runtime.commands.export_acados", "Write a robot as a model of acados."),
+    "info": CommandPlace("diffpbd.runtime.commands.info", "Show joints, limits, parameters and functions of a robot."),
+    "eval": CommandPlace("diffpbd.runtime.commands.evaluate", "Evaluate a generated function on JSON."),
+    "ik": CommandPlace("diffpbd.runtime.commands.ik", "Find joint positions for a pose of a frame."),
+    "simulate": CommandPlace("diffpbd.runtime.commands.simulate", "Simulate a robot and write a log."),
+    "mpc": CommandPlace(
         "diffpbd.runtime.commands.mpc", "Predictive control of the simulated robot, to a goal or along a log."
     ),
-    "run": _Command("diffpbd.runtime.commands.run", "Run a controller on an arm, safely."),
-    "sim": _Command("diffpbd.runtime.commands.sim", "Simulate any arm with an effort interface, over ROS 2."),
-    "sim-baxter": _Command("diffpbd.runtime.commands.sim_baxter", "Simulate a Baxter on a ROS 1 graph."),
-    "sim-fr3": _Command("diffpbd.runtime.commands.sim_fr3", "Simulate a Franka Research 3 on this machine."),
-    "log": _Command("diffpbd.runtime.commands.log", "Read, check, clean and filter recordings."),
-    "identify": _Command("diffpbd.runtime.commands.identify", "Identify parameters from logs."),
-    "net-torque-map": _Command("diffpbd.runtime.commands.net_torque_map", "Sample a joint's net torque, as a C table."),
-    "excite": _Command("diffpbd.runtime.commands.excite", "Find an exciting trajectory for inertial parameters."),
-    "drive-gain": _Command(
+    "run": CommandPlace("diffpbd.runtime.commands.run", "Run a controller on an arm, safely."),
+    "sim": CommandPlace("diffpbd.runtime.commands.sim", "Simulate any arm with an effort interface, over ROS 2."),
+    "sim-baxter": CommandPlace("diffpbd.runtime.commands.sim_baxter", "Simulate a Baxter on a ROS 1 graph."),
+    "sim-fr3": CommandPlace("diffpbd.runtime.commands.sim_fr3", "Simulate a Franka Research 3 on this machine."),
+    "log": CommandPlace("diffpbd.runtime.commands.log", "Read, check, clean and filter recordings."),
+    "identify": CommandPlace("diffpbd.runtime.commands.identify", "Identify parameters from logs."),
+    "net-torque-map": CommandPlace(
+        "diffpbd.runtime.commands.net_torque_map", "Sample a joint's net torque, as a C table."
+    ),
+    "excite": CommandPlace("diffpbd.runtime.commands.excite", "Find an exciting trajectory for inertial parameters."),
+    "drive-gain": CommandPlace(
         "diffpbd.runtime.commands.drive_gain", "Identify motor torque constants with a known payload."
     ),
-    "estimate-torque": _Command(
+    "estimate-torque": CommandPlace(
         "diffpbd.runtime.commands.estimate_torque", "Estimate joint torques from a recorded motion."
     ),
-    "reproduce": _Command("diffpbd.runtime.commands.reproduce", "Reproduce the paper's figures and tables."),
 }
-"""Each module has a click command named `command`."""
 
 
 class LazyGroup(click.Group):
-    """Imports a subcommand when it is called; turns errors into one paragraph and an exit code."""
+    """Imports a subcommand of `places` when it is called; turns errors into one paragraph and an exit code."""
+
+    def __init__(self, *args: Any, places: Mapping[str, CommandPlace], **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self.places = places
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names in the order of the table."""
-        return list(COMMANDS)
+        return list(self.places)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The imported command."""
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self.places:
             return None
-        command = importlib.import_module(COMMANDS[cmd_name].module).command
+        place = self.places[cmd_name]
+        command = getattr(importlib.import_module(place.module), place.attribute)
         assert isinstance(command, click.Command)
         from diffpbd.runtime.commands.common import equipped
 
@@ -81,7 +89,7 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, command.help) for name, command in COMMANDS.items()])
+            formatter.write_dl([(name, command.help) for name, command in self.places.items()])
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run and exit: 0 done, 1 bad input, 2 wrong usage, 130 interrupted."""
@@ -142,7 +150,7 @@ def _print_version(ctx: click.Context, option: click.Parameter, wanted: bool) ->
     ctx.exit()
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, places=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--version",
     is_flag=True,

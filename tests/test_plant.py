@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from support.robots import loaded
 
+from benchmarks.circle.runs import plant_alpha
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.reproduce.circle import plant_alpha
 from diffpbd.runtime.simulate.plant import Measurement, MujocoPlant, PlantFacts
 
 pytest.importorskip("mujoco")

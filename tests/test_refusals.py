@@ -1,5 +1,6 @@
 """What is refused, as `refusals.txt` of each room shows it: `$` a command, then its exit code and its message; `>>>` a line of
-Python, then its message, after the error's name if it is not an InputError.
+Python, then its message, after the error's name if it is not an InputError. A command is one of diffpbd, or after the word
+`experiments` one of the paper's.
 
 `= FILE TEXT` writes a file before; `:` begins lines of Python that prepare something and must not be refused.
 `pytest tests/test_refusals.py --update-golden` writes the messages anew; what is not refused stays an error.
@@ -21,6 +22,7 @@ import diffpbd
 from diffpbd.codegen.description.resolve import find_recipe
 from diffpbd.runtime import load
 from diffpbd.runtime.cli import cli
+from experiments.__main__ import command as experiments
 
 ROOT = Path(__file__).resolve().parent
 ACCEPT = "If the change is intended: pytest tests/test_refusals.py --update-golden"
@@ -29,14 +31,16 @@ ACCEPT = "If the change is intended: pytest tests/test_refusals.py --update-gold
 def refused(words: list[str]) -> list[str]:
     """Exit code and message without the usage; nothing was written, and no error of Python is left."""
     before = {path: path.read_bytes() for path in Path().iterdir() if path.is_file()}
-    done = CliRunner().invoke(cli, words)
+    group = experiments if words[0] == "experiments" else cli
+    words = words[1:] if group is experiments else words
+    done = CliRunner().invoke(group, words)
     assert isinstance(done.exception, SystemExit) and done.exit_code in (1, 2), (
         f"{words}: {done.output} {done.exception}"
     )
     assert {path: path.read_bytes() for path in Path().iterdir() if path.is_file()} == before, words
     if done.exit_code == 2 and words[0] != "run":  # of which arm a robot is, its folder says
         nobody = [word if word not in ("twin", "pendulum", "arm") else "nobody" for word in words]
-        again = CliRunner().invoke(cli, nobody)
+        again = CliRunner().invoke(group, nobody)
         assert again.exit_code == 2, f"{words}: {done.output} {again.output} 2 is for what the command line alone shows"
     said = done.output.replace(str(Path.cwd()), ".").replace(str(Path.cwd().parent), "..")
     lines = [line for line in said.splitlines() if line.strip()]

@@ -122,8 +122,8 @@ class Recipe:
         "[rad]), may be given more than once.", (), flag="--lever-spring", metavar="JOINT", many=True,
     )  # fmt: skip
     relaxation: Relaxation = option(
-        "Relaxation factor of Jacobi sweeps, between 0 and 2 (default: 1.8 divided by the largest number of joints at a "
-        "link, at most 1), or `averaging`, which loses momentum.", None, metavar="FACTOR", parse=relaxation_of,
+        "Relaxation factor of Jacobi sweeps, between 0 and 2 (default: 1 in the printed order, else 1.8 over the most "
+        "joints at a link, at most 1), or `averaging`, which loses momentum.", None, metavar="FACTOR", parse=relaxation_of,
     )  # fmt: skip
     functions: tuple[str, ...] = option(
         "Only these and their derivatives, by commas, besides inverse dynamics and kinematics: joint_step, step, mpc, …; "

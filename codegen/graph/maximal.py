@@ -107,7 +107,10 @@ def variant(model: Model, name: str, sweeps: int) -> StepVariant:
     """The programs of a variant with this many sweeps or Newton iterations."""
     chosen: dict[str, Any] = {}
     if name.endswith("jacobi"):
-        chosen["relaxation"] = model.recipe.relaxation
+        as_printed = (
+            name == "paper_jacobi" and model.recipe.sweep_order == "printed"
+        )  # the print adds corrections whole
+        chosen["relaxation"] = 1.0 if as_printed and model.recipe.relaxation is None else model.recipe.relaxation
     elif name.endswith("gauss_seidel"):
         chosen["printed_order"] = model.recipe.sweep_order == "printed"
     if name in ("paper_gauss_seidel", "paper_jacobi"):

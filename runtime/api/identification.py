@@ -153,7 +153,7 @@ class Identification:
     @in_python
     def plot(self, path: str | Path | None = None) -> Picture:
         """Measured and predicted torques, or positions, of the first recording to test on or else of the fit, to `path` too."""
-        from diffpbd.runtime.reproduce.torque_plots import plot_curves
+        from diffpbd.runtime.report.torque_plots import plot_curves
 
         trace = (self.result.validate or self.result.train).traces[0]
         curves = {"measured": (trace.time, trace.measured), "predicted": (trace.time, trace.predicted)}

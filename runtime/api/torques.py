@@ -61,7 +61,7 @@ class TorqueEstimate(Estimate):
     @in_python
     def plot(self, path: str | Path | None = None) -> Picture:
         """Estimated and recorded torques by joint; also written to `path`."""
-        from diffpbd.runtime.reproduce.torque_plots import plot_estimate
+        from diffpbd.runtime.report.torque_plots import plot_estimate
 
         parts = None if any(part.unread for part in self.parts) else self.parts
         title = f"{self.robot.name}: estimated torques"

@@ -105,7 +105,7 @@ def command(robot: str, log: str, settings: Settings, words: _Words, plot: str |
             for part, time in zip(parts, at, strict=True)
         ]
     if plot is not None:
-        from diffpbd.runtime.reproduce.torque_plots import plot_estimate
+        from diffpbd.runtime.report.torque_plots import plot_estimate
 
         plot_estimate(plot, loaded, parts if recorded else None, found, f"{loaded.name}: torques by {loss}")
     write_log(words.out, _log(loaded, found, words.torque))  # after the picture, which fails without matplotlib

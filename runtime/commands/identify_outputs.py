@@ -49,7 +49,7 @@ class Outputs:
 
 
 def _draw(plot: str, robot: Robot, result: Identification) -> None:
-    from diffpbd.runtime.reproduce.torque_plots import plot_curves
+    from diffpbd.runtime.report.torque_plots import plot_curves
 
     trace = (result.validate or result.train).traces[0]
     curves = {"measured": (trace.time, trace.measured), "predicted": (trace.time, trace.predicted)}

@@ -72,7 +72,7 @@ def command(robot: str, words: _Words, plot: str | None) -> None:
     files = {**c_sources(table), f"{c_name(table)}.json": json.dumps(table.to_json(), indent=1) + "\n"}
     distinct([("--out", folder / name) for name in files], [*robot_files(robot), ("--plot", plot)])
     if plot is not None:
-        from diffpbd.runtime.reproduce.net_torque_map import plot as draw
+        from diffpbd.runtime.report.net_torque_map import plot as draw
 
         draw(plot, table)
     for name, text in files.items():

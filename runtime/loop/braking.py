@@ -1,8 +1,9 @@
 """The torque of a stop: the model's torque for decelerations within every joint's remaining range.
 
-Friction that opposes the motion is not compensated: that would be late by a message or two, and a wrist of 3e-4 kg·m²
-reverses meanwhile. But inertia couples the joints: a joint slowed by friction accelerates others, which is compensated. So
-are torques that drive the arm, from a load or spring that the model does not have.
+It counts on what the run has shown of the arm (`Seen`), not on the model's friction or rotors: torque for an inertia that is
+not there throws a light joint, and a stop's states are too late to take it back. Friction that opposes the motion is not
+compensated, but inertia couples the joints: a joint slowed by friction accelerates others, which is. What drives the arm
+and was not seen before is caught by an integral of the speed, within the joints' inertia.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray, common_factor, within
 from diffpbd.runtime.loop.motion import Motion
-from diffpbd.runtime.loop.reflexes import BRAKING, DRIVEN
+from diffpbd.runtime.loop.reflexes import BRAKING
+from diffpbd.runtime.loop.seen import Shown
 from diffpbd.runtime.model.limits import Limits
 
 __all__ = ["Brake", "nearest"]
@@ -29,10 +31,17 @@ YIELD_SPEED = 0.8
 limit: a weight that falls or a lasting push must not run away."""
 SLOW = 0.05
 """rad/s; below it a joint's friction is not fully developed."""
-RESTING, LIGHT = 0.03, 50.0
-"""Of the effort limit, and rad/s²: smaller unexplained torque on a resting joint is left to its friction if it would
-accelerate the joint more than that. Compensated after a hand had let go, 0.2 N·m threw a wrist of 3e-4 kg·m² to 0.4 rad/s;
-heavier joints need the compensation, and a load that moves the joint is compensated in full."""
+CATCH = 50.0
+"""1/s²; deceleration for a radian of way: an eighth of 1 / BRAKE_TIME², so that a stop without a load comes back by a tenth of
+its speed at the most."""
+LEAK = 0.05
+"""s; time constant with which a deceleration by the way goes where it would push along the motion."""
+LONGEST = 0.02
+"""s; longest time between two states that the way is counted for."""
+LEAST_INERTIA = 1e-9
+"""kg·m²; of a joint's mass matrix, to divide by."""
+TURNED = 0.5
+"""Factor on the deceleration of a joint that has turned around under the brake: it is elastic, or lighter than assumed."""
 SWEEPS, CLOSE = 30, 1e-3
 """Limits of `nearest`: sweeps over all joints, and convergence tolerance [N·m]."""
 
@@ -44,29 +53,65 @@ class Brake:
         self._limits = limits
         self._motion = motion
         self._most = limits.speed / BRAKING
+        self._zero = np.zeros_like(limits.effort)
+        self._empty = None if motion is None else motion.links()
+        self.begin(Shown(self._zero, self._zero, self._zero))
+
+    def begin(self, shown: Shown) -> None:
+        """A stop begins; `shown` is what is known of the arm besides its model."""
+        self._shown = shown
+        self._links = self._empty
+        if shown.load is not None and self._motion is not None:
+            self._links = self._motion.links(shown.load)
+        self._caught = self._side = self._zero
+        """Decelerations [rad/s²] by the way, and the signs of the last speeds beyond SLOW."""
+        self._gain = np.ones_like(self._zero)
+        self._stamp: float | None = None
 
     def torque(
-        self, q: FloatArray, dq: FloatArray, external: FloatArray, moving: FloatArray
+        self, stamp: float, q: FloatArray, dq: FloatArray, pressed: FloatArray | None = None
     ) -> tuple[FloatArray, FloatArray | None]:
-        """Torque [N·m] that brakes dq [rad/s] at q [rad] against `external` [N·m], estimated while the arm moved at `moving`
-        [rad/s], and the mass matrix.
+        """Torque [N·m] that brakes dq [rad/s] at q [rad], measured at `stamp` [s], and the mass matrix.
+
+        `pressed` [N·m]: see `Seen.pressed`; where it is more than what held the load before, it takes its place.
 
         One factor for all joints bounds decelerations (speed limit / BRAKING) and their torques (BRAKE_SHARE).
         """
-        limits, motion = self._limits, self._motion
-        if motion is None:
+        limits, links, shown = self._limits, self._links, self._shown
+        if links is None:
             return np.asarray(-BRAKE_GAIN * limits.effort / limits.speed * dq, dtype=np.float64), None
-        wanted = dq / -BRAKE_TIME
-        braking = (motion.rigid or motion.inertial)(q, dq, common_factor(wanted, self._most) * wanted)
-        mass = None if motion.mass is None else motion.mass(q)
-        own = None if mass is None else np.diag(mass)
-        rubbing = self._rubbing(external, moving, own)
-        law = common_factor(braking, BRAKE_SHARE * limits.effort) * braking - (external - rubbing)
-        if mass is None or own is None:
-            return law, None
-        friction = rubbing - self._known(motion, q, moving)
-        slowed = friction / own * np.clip(-np.sign(friction) * dq / SLOW, 0.0, 1.0)
-        return law + mass @ slowed - own * slowed, mass
+        self._watch(dq)
+        wanted = self._gain * dq / -BRAKE_TIME
+        wanted = common_factor(wanted, self._most) * wanted
+        braking = links.rigid(q, dq, wanted) + shown.inertia * wanted
+        law = common_factor(braking, BRAKE_SHARE * limits.effort) * braking + self._held(q, pressed)
+        mass = links.mass(q) + np.diag(shown.inertia)
+        self._catch(stamp, dq)
+        own = np.maximum(np.diag(mass), LEAST_INERTIA)
+        slowed = -np.sign(dq) * np.minimum(shown.friction / own, np.abs(dq) / BRAKE_TIME)
+        return law + mass @ (self._caught + slowed) - own * slowed, mass
+
+    def _watch(self, dq: FloatArray) -> None:
+        """A joint that turns around is braked less."""
+        side = np.where(np.abs(dq) > SLOW, np.sign(dq), 0.0)
+        self._gain = np.where(side * self._side < 0.0, TURNED * self._gain, self._gain)
+        self._side = np.where(side != 0.0, side, self._side)
+
+    def _catch(self, stamp: float, dq: FloatArray) -> None:
+        """Count the way since the last state."""
+        elapsed = 0.0 if self._stamp is None else min(max(stamp - self._stamp, 0.0), LONGEST)
+        self._stamp = stamp
+        kept = np.where(self._caught * dq > 0.0, np.exp(-elapsed / LEAK), 1.0)
+        self._caught = kept * self._caught - CATCH * elapsed * self._gain * dq
+
+    def _held(self, q: FloatArray, pressed: FloatArray | None) -> FloatArray:
+        """The torque [N·m] against loads and pushes."""
+        links, empty, held = self._links, self._empty, self._shown.held
+        if links is not None and empty is not None and links is not empty:
+            held = held + links.dynamics(q, self._zero, self._zero) - empty.dynamics(q, self._zero, self._zero)
+        if pressed is None:
+            return held
+        return np.where(np.sign(pressed) * held < np.abs(pressed), pressed, held)
 
     def yielding(self, q: FloatArray, dq: FloatArray, external: FloatArray) -> tuple[FloatArray, FloatArray | None]:
         """Torque [N·m] of an arm that yields to `external` [N·m], by damping dq without holding a pose, and the mass matrix.
@@ -74,32 +119,16 @@ class Brake:
         A pushed arm is damped with BRAKE_TIME, one that pushes something itself decelerates as in any stop; both within
         YIELD_SHARE of the effort. Towards its speed limit a joint is driven less and less, so that none exceeds it for long.
         """
-        limits, motion = self._limits, self._motion
-        if motion is None:
-            return self.torque(q, dq, external, dq)
+        limits, links = self._limits, self._empty
+        if links is None:
+            return self.torque(0.0, q, dq)
         wanted = dq / -BRAKE_TIME
         share = 1.0 if float(external @ dq) > 0.0 else common_factor(wanted, self._most)
         fast = within((np.abs(dq) / limits.speed - YIELD_SPEED) / (1.0 - YIELD_SPEED), 0.0, 1.0)
         driving = np.where(external * dq > 0.0, fast * external, 0.0)
-        damping = (motion.rigid or motion.inertial)(q, dq, share * wanted) - driving
-        mass = None if motion.mass is None else motion.mass(q)
+        damping = links.rigid(q, dq, share * wanted) - driving
+        mass = links.mass(q)
         return common_factor(damping, YIELD_SHARE * limits.effort) * damping, mass
-
-    def _rubbing(self, external: FloatArray, moving: FloatArray, own: FloatArray | None) -> FloatArray:
-        """The part of `external` that may be friction: against the motion up to DRIVEN, of a light joint at rest up to RESTING;
-        `own`: diagonal inertia of the joints [kg·m²]."""
-        effort = self._limits.effort
-        light = np.zeros(len(effort), bool) if own is None else own < RESTING * effort / LIGHT
-        resting = np.where(light & (np.abs(moving) < SLOW), RESTING, 0.0)
-        share = np.where(external * moving < 0.0, DRIVEN, resting)
-        return np.copysign(np.minimum(np.abs(external), share * effort), external)
-
-    def _known(self, motion: Motion, q: FloatArray, moving: FloatArray) -> FloatArray | float:
-        """The model's friction torque at `moving` [N·m]."""
-        if motion.rigid is None:
-            return 0.0
-        zero = np.zeros_like(q)
-        return np.asarray(motion.inertial(q, moving, zero) - motion.rigid(q, moving, zero), dtype=np.float64)
 
 
 def nearest(wanted: FloatArray, low: FloatArray, high: FloatArray, mass: FloatArray) -> FloatArray:

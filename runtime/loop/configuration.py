@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,7 @@ from diffpbd.runtime.functions.friction import KINDS
 from diffpbd.runtime.interface.controller import Controller
 from diffpbd.runtime.loop.clearance import expect_above, watched
 from diffpbd.runtime.loop.law_options import expect_options
-from diffpbd.runtime.loop.motion import Inertial, Motion
+from diffpbd.runtime.loop.motion import Inertial, Laden, Motion
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.supervisor import GravityModel, Settings, Supervisor
 from diffpbd.runtime.model.clearance import expect_apart
@@ -46,6 +46,9 @@ __all__ = [
 SCHEMA = 2
 TO_GOALS = ("impedance", "cartesian", "mpc")
 """Controllers that move to a goal along a profile."""
+COM = "com.x com.y com.z"
+INERTIA = "inertia.xx inertia.xy inertia.xz inertia.yy inertia.yz inertia.zz"
+"""A payload's entries of alpha, the inertia's in the order of an upper triangle's rows."""
 POSITION_MARGIN = 0.1
 """rad; zone before a joint limit in which torque towards the limit fades out."""
 RATE_SHARE = 10.0
@@ -95,13 +98,34 @@ def inertial_model(robot: Robot, alpha: FloatArray) -> Inertial:
 
 
 def motion_model(robot: Robot, alpha: FloatArray) -> Motion:
-    """Torques of a motion, with the friction of alpha and without."""
-    rubs = [any(name.startswith(f"{kind}.") for kind in KINDS) for name in robot.alpha.names]
-    smooth = np.where(rubs, 0.0, alpha)
+    """Torques of a motion with the friction of alpha and without, and of the links alone."""
+    smooth = _without(robot, alpha, KINDS)
+    inertial = inertial_model(robot, alpha)
     rigid = inertial_model(robot, smooth) if (smooth != alpha).any() else None
     if "mass_matrix" not in robot.functions:
-        return Motion(inertial_model(robot, alpha), rigid)
-    return Motion(inertial_model(robot, alpha), rigid, robot.fixed("mass_matrix", smooth))
+        return Motion(inertial, rigid)
+    links = _without(robot, smooth, ("rotor_inertia",))
+    return Motion(
+        inertial, rigid, robot.fixed("mass_matrix", smooth), lambda load: laden_links(robot, links, load)
+    )  # fmt: skip
+
+
+def _without(robot: Robot, alpha: FloatArray, kinds: Iterable[str]) -> FloatArray:
+    """Alpha with the entries of these kinds zero."""
+    left_out = [any(name.startswith(f"{kind}.") for kind in kinds) for name in robot.alpha.names]
+    return np.where(left_out, 0.0, alpha)
+
+
+def laden_links(robot: Robot, links: FloatArray, load: FloatArray) -> Laden:
+    """The links with a point mass, its mass [kg] and place in the tip's frame [m], besides the payload of alpha."""
+    alpha, names = links.copy(), robot.alpha
+    com, inertia = ([names.index(f"payload.{word}") for word in words.split()] for words in (COM, INERTIA))
+    before, (more, *place) = alpha[names.index("payload.mass")], load.tolist()
+    apart, share = np.array(place) - alpha[com], more / (before + more) if more > 0.0 else 0.0
+    alpha[names.index("payload.mass")] += more
+    alpha[com] += share * apart
+    alpha[inertia] += share * before * (apart @ apart * np.eye(3) - np.outer(apart, apart))[np.triu_indices(3)]
+    return Laden(robot.fixed("inverse_dynamics", alpha), robot.fixed("mass_matrix", alpha))
 
 
 def make_controller(data: Mapping[str, Any], robot: Robot, alpha: FloatArray, effort: FloatArray) -> Controller:

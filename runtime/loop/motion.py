@@ -1,4 +1,4 @@
-"""Torques of a motion with and without friction, and the mass matrix."""
+"""Torques of a motion with and without friction, the mass matrix, and both of the links with a load."""
 
 from __future__ import annotations
 
@@ -10,19 +10,42 @@ import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
 
-__all__ = ["Inertial", "Motion"]
+__all__ = ["Inertial", "Laden", "Motion"]
 
 Inertial = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 """Torque [N·m] of a motion without gravity at q [rad], dq [rad/s], ddq [rad/s²]: inertia, Coriolis, friction."""
 
 
 @dataclass(frozen=True)
+class Laden:
+    """The links with a point mass at the tip: `dynamics` [N·m] of a motion with gravity and springs, `mass` (n, n) [kg·m²]."""
+
+    dynamics: Inertial
+    mass: Callable[[FloatArray], FloatArray]
+
+    def rigid(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
+        """As `Motion.rigid`."""
+        zero = np.zeros_like(q)
+        return self.dynamics(q, dq, ddq) - self.dynamics(q, zero, zero)
+
+
+@dataclass(frozen=True)
 class Motion:
-    """`inertial` of an arm; `rigid`: without friction (None: there is no friction), `mass` (n, n) [kg·m²] at q [rad]."""
+    """`inertial` of an arm; `rigid`: without friction (None: there is no friction), `mass` (n, n) [kg·m²] at q [rad].
+
+    `laden`: the links without friction and rotors, and with a point mass (4,): its mass [kg], which may be zero, and its place
+    in the tip's frame [m]."""
 
     inertial: Inertial
     rigid: Inertial | None = None
     mass: Callable[[FloatArray], FloatArray] | None = None
+    laden: Callable[[FloatArray], Laden] | None = None
+
+    def links(self, load: FloatArray | None = None) -> Laden:
+        """The links alone with a point mass (4,), as far as they are known."""
+        if self.laden is None:
+            return Laden(self.rigid or self.inertial, self.mass_at)
+        return self.laden(np.zeros(4) if load is None else load)
 
     def mass_at(self, q: FloatArray) -> FloatArray:
         """The mass matrix (n, n) [kg·m²] at q [rad], by torques if the robot has no function for it."""

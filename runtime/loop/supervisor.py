@@ -20,6 +20,7 @@ from diffpbd.runtime.loop.decision import Decision, GravityModel, Settings
 from diffpbd.runtime.loop.guard import Guard, TickStatus
 from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.reflexes import Breach, Reflex, Reflexes
+from diffpbd.runtime.loop.seen import Seen
 from diffpbd.runtime.model.limits import Limits
 
 __all__ = ["Decision", "GravityModel", "Settings", "Supervisor"]
@@ -77,6 +78,8 @@ class Supervisor:
         self._told: Callable[[FloatArray], None] | None = getattr(controller, "sent", None)
         self._expected: Callable[[float], FloatArray] | None = getattr(controller, "expected", None)
         self._brake = Brake(limits, motion)
+        self._seen = None if motion is None else Seen(limits.effort, motion)
+        self._braking = False
         self._guard = Guard(limits, settings.period)
         self._reflexes = Reflexes(names, limits, settings.reflexes, motion=motion, clearance=clearance)
         self.beside = self._reflexes.beside
@@ -129,6 +132,9 @@ class Supervisor:
         self._age = age
         self._guard.start(gravity)
         self._reflexes.start()
+        if self._seen is not None:
+            self._seen.start()
+        self._braking = False
         self._law = self._zero
         self._held_position = within(q, self.limits.lower, self.limits.upper)
         self._held_gravity = gravity
@@ -189,6 +195,8 @@ class Supervisor:
         self._refused_since = None
         reference = None if self._expected is None else self._expected(time)
         breach = self._reflexes.watch(stamp, q, dq, effort, self._law, reference)
+        if self._seen is not None:
+            self._seen.add(stamp, q, dq, self._reflexes.acted)
         if breach is not None:
             return self._end(TickStatus.OK, breach)
         if self.controller.mode is Mode.POSITION:
@@ -215,11 +223,17 @@ class Supervisor:
         if not status.good:
             return self._refuse(time, status)
         gravity = self._held_gravity if self._gravity_model is None else self._gravity_model(q)
-        external = self._reflexes.external
+        pressed = self._zero
+        if self._seen is not None:
+            self._seen.add(stamp, q, dq, self._reflexes.acted)
+            pressed = self._seen.pressed()
         if yielding:
-            law, mass = self._brake.yielding(q, dq, external)
+            law, mass = self._brake.yielding(q, dq, self._reflexes.external)
         else:
-            law, mass = self._brake.torque(q, dq, external, self._reflexes.moving)
+            if self._seen is not None and not self._braking:
+                self._brake.begin(self._seen.shown())
+            self._braking = True
+            law, mass = self._brake.torque(stamp, q, dq, pressed)
         if not (finite(law) and finite(gravity)):
             return self._refuse(time, TickStatus.NOT_FINITE_OUTPUT)
         self._guard.accept(stamp, q, dq)

@@ -22,7 +22,10 @@ from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.model.statics import holding_torque
 from diffpbd.runtime.torques.settings import window_start
 
-__all__ = ["LONG", "RATE", "RATE_FROM_ZERO", "SHORT", "SOLVERS", "Descent", "Lane", "descend", "unlike_published"]
+__all__ = [
+    "DECAY", "DECAY_SQUARE", "EPSILON", "LONG", "RATE", "RATE_FROM_ZERO", "SHORT", "SOLVERS", "Descent", "Lane", "descend",
+    "unlike_published",
+]  # fmt: skip
 
 SOLVERS = ("gauss_seidel", "jacobi")
 """Solvers of the sweeps; the paper describes both, its experiments use the second."""

@@ -86,7 +86,7 @@ ALONE = {
     "export-acados": "writes Python", "info": "robot.manifest, and print(robot)", "eval": "robot.function(name)(...)",
     "run": "drives an arm until it is stopped", "sim": "a process until it is stopped", "sim-baxter": "as sim",
     "sim-fr3": "as sim", "net-torque-map": "writes C",
-    "drive-gain": "diffpbd.runtime.identify.drive_gains", "reproduce": "writes figures",
+    "drive-gain": "diffpbd.runtime.identify.drive_gains",
 }  # fmt: skip
 """Commands without a call of `diffpbd` that has the same words, and why."""
 

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from diffpbd.codegen.convergence import converge
 from diffpbd.codegen.description.resolve import ROBOTS
 from diffpbd.runtime import InputError, Robot, SolverError, cli
 from diffpbd.runtime.base.files import distinct, parse_json, write_atomic
 from diffpbd.runtime.identify.torque_form import _failures
+from experiments.method.convergence import converge
 
 
 @pytest.fixture
@@ -117,9 +117,6 @@ def test_no_command_overwrites_what_it_reads(here: Path) -> None:
         ("log", "arm.urdf", "--robot", "twin", "--out", "generated/twin/manifest.json"),
         ("run", "twin", "--params", "p.json", "--log", "p.csv"),
         ("run", "twin", "--reference", "r.csv", "--log", "r.csv"),
-        ("reproduce", "gravity-compensation", "twin", "--out", "a.png", "--table", "generated/twin/manifest.json"),
-        ("reproduce", "gravity-compensation", "twin", "--data", ".", "--out", "p.json"),
-        ("reproduce", "circle", "twin", "--description", "arm.urdf", "--out", "a.png", "--table", "arm.urdf"),
     ):
         assert "is the same file as" in refused(*words), words
     assert "folder" in refused("export", "arm.urdf", "--out", "none/arm.urdf")

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.command import run
+from support.command import experiment, run
 from support.robots import generated, loaded
 
 from diffpbd.runtime.logs.csv import Log, read_log, write_log
-from diffpbd.runtime.reproduce.torque_plots import plot_groups
+from diffpbd.runtime.report.torque_plots import plot_groups
 from diffpbd.runtime.torques.settings import LOSSES, STARTS
 
 H = 0.01
@@ -120,9 +120,9 @@ def test_the_table_of_schemes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         P, PD = robot.rollout(np.array([0.1, -0.2]), np.zeros(2), U, H, alpha)
         tau = np.concatenate([U[:1], 0.5 * (U[1:] + U[:-1]), U[-1:]])
         write_log(data / name, Log(t, robot.joints, P, PD, None, tau))
-    fit = "diffpbd.runtime.commands.reproduce_torques.FIT"
+    fit = "experiments.torques.commands.FIT"
     monkeypatch.setattr(fit, ("friction",))
-    monkeypatch.setattr("diffpbd.runtime.commands.reproduce_torques.PAPER_JOINTS", {"elbow": 0})
+    monkeypatch.setattr("experiments.torques.commands.PAPER_JOINTS", {"elbow": 0})
     files = [tmp_path / name for name in ("t.csv", "j.png", "v.png", "a.png", "p.png", "w.png")]
     descent = ("--adam", 0.02, "--adam-iterations", 20)
     columns: dict[str, Mapping[str, object]] = {}
@@ -131,10 +131,10 @@ def test_the_table_of_schemes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         columns.update(words[4])
         plot_groups(*words)
 
-    monkeypatch.setattr("diffpbd.runtime.reproduce.torque_drawing.plot_groups", drawn)
+    monkeypatch.setattr("experiments.torques.torque_drawing.plot_groups", drawn)
     words = ("--data", data, *descent, "--out", files[0], "--plot", files[1], "--violin", files[2])
     words += ("--angles", files[3], "--path", files[4], "--whole", files[5], "--adam-solver", "gauss_seidel")
-    code, text = run("reproduce", "torque-table", generated("double_pendulum"), *words)
+    code, text = experiment("torque-table", generated("double_pendulum"), *words)
     assert code == 0, text
     assert "13.43" in text and "nodes, identified" in text
     rows = [line.split(",") for line in files[0].read_text().splitlines()]
@@ -167,5 +167,5 @@ def test_the_table_of_schemes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_missing_recordings_are_said(tmp_path: Path) -> None:
     for folder, words in ((tmp_path / "nowhere", "there is no folder"), (tmp_path, "holds no train_")):
-        code, text = run("reproduce", "torque-table", generated("double_pendulum"), "--data", folder)
+        code, text = experiment("torque-table", generated("double_pendulum"), "--data", folder)
         assert code == 1 and words in text and text.count("\n") == 1, text

@@ -8,6 +8,7 @@ import click
 
 from diffpbd.runtime import cli
 from diffpbd.runtime.commands.numbers import Real
+from experiments.__main__ import command as experiments
 
 CHECKED_LATER = {
     "drive-gain": {"--cutoff", "--bridge"}, "estimate-torque": {"--cutoff"}, "log": {"--cutoff", "--bridge"},
@@ -17,13 +18,12 @@ CHECKED_LATER = {
 
 
 def options() -> Iterator[tuple[str, click.Option]]:
-    context = click.Context(cli.cli)
-    commands = {name: cli.cli.get_command(context, name) for name in cli.COMMANDS}
-    group = commands.pop("reproduce")
-    assert isinstance(group, click.Group)
-    for name, command in (*commands.items(), *group.commands.items()):
-        assert command is not None
-        yield from ((name, option) for option in command.params if isinstance(option, click.Option))
+    for group in (cli.cli, experiments):
+        assert isinstance(group, cli.LazyGroup)
+        for name in group.places:
+            command = group.get_command(click.Context(group), name)
+            assert command is not None
+            yield from ((name, option) for option in command.params if isinstance(option, click.Option))
 
 
 def test_every_number_has_both_ends() -> None:

@@ -32,9 +32,8 @@ WITHOUT = {
     "sim",
     "sim-baxter",
     "sim-fr3",
-    "reproduce",
 }
-"""No motion comes out of these, or, of the last, always a picture."""
+"""No motion comes out of these."""
 
 
 def test_every_other_command_has_it() -> None:

@@ -7,26 +7,29 @@ import pytest
 from support.bench_arm import bench_limits, inertial, mass
 
 from diffpbd.runtime.loop.braking import Brake, nearest
-from diffpbd.runtime.loop.motion import Motion
+from diffpbd.runtime.loop.motion import Laden, Motion
+from diffpbd.runtime.loop.seen import Shown
 
 Q = np.array([0.3, 0.9])
 ZERO = np.zeros(2)
-RUBBED = np.array([0.8, 0.3])
+SMOOTH = Motion(inertial, None, mass)
+NOTHING = Shown(ZERO, ZERO, ZERO)
 
 
 def rubbing(q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
-    return inertial(q, dq, ddq) + RUBBED * np.sign(dq)
+    return inertial(q, dq, ddq) + np.array([0.8, 0.3]) * np.sign(dq) + np.array([0.3, 0.3]) * ddq
 
 
-SMOOTH, KNOWN = Motion(inertial, None, mass), Motion(rubbing, inertial, mass)
+KNOWN = Motion(rubbing, inertial, mass, lambda load: Laden(inertial, mass))
+"""A model that says more of friction and rotors than is in the links."""
 
 
-def accelerations(
-    motion: Motion, dq: np.ndarray, external: np.ndarray, friction: np.ndarray, mean: np.ndarray
-) -> np.ndarray:
-    """What the arm does under the brake's torque and all that acts on it [rad/s²]."""
-    law, _ = Brake(bench_limits(), motion).torque(Q, dq, external, mean)
-    return np.linalg.solve(mass(Q), law + friction - inertial(Q, dq, ZERO))
+def accelerations(motion: Motion, dq: np.ndarray, shown: Shown = NOTHING, real: np.ndarray = ZERO) -> np.ndarray:
+    """What the arm does under the brake's torque and `real`, all else that acts on it [rad/s²]."""
+    brake = Brake(bench_limits(), motion)
+    brake.begin(shown)
+    law, _ = brake.torque(0.0, Q, dq)
+    return np.linalg.solve(mass(Q), law + real - inertial(Q, dq, ZERO))
 
 
 @pytest.mark.parametrize(
@@ -34,41 +37,83 @@ def accelerations(
 )
 def test_decelerations_keep_their_mixture(dq: list[float], scaled: float) -> None:
     """Twenty times the speeds a second, but no more than the speed limit in 0.25 s of any joint: 6 and 8 rad/s²."""
-    found = accelerations(SMOOTH, np.array(dq), ZERO, ZERO, np.array(dq))
-    np.testing.assert_allclose(found, -20.0 * scaled * np.array(dq), atol=1e-9)
+    for motion in (SMOOTH, KNOWN):  # neither the model's friction nor its rotors count
+        np.testing.assert_allclose(accelerations(motion, np.array(dq)), -20.0 * scaled * np.array(dq), atol=1e-9)
 
 
 def test_torque_of_the_decelerations_is_half_of_the_effort_at_the_most() -> None:
     weak = bench_limits(effort=np.array([4.0, 1.0]), speed=np.array([1.5, 2.0]))
-    law, _ = Brake(weak, SMOOTH).torque(Q, np.array([0.3, -0.3]), ZERO, ZERO)
-    free, _ = Brake(bench_limits(), SMOOTH).torque(Q, np.array([0.3, -0.3]), ZERO, ZERO)
+    law, _ = Brake(weak, SMOOTH).torque(0.0, Q, np.array([0.3, -0.3]))
+    free, _ = Brake(bench_limits(), SMOOTH).torque(0.0, Q, np.array([0.3, -0.3]))
     share = np.max(np.abs(free) / weak.effort)
     assert share > 0.6
     np.testing.assert_allclose(law, free * 0.5 / share)
 
 
 @pytest.mark.parametrize("side", [-1.0, 1.0])
-def test_what_drives_the_arm_is_countered_and_friction_is_left(side: float) -> None:
+def test_what_was_seen_is_counted_on(side: float) -> None:
+    """More inertia takes more torque, a held load the same one, and friction that slows a joint is kept from the other."""
     dq = side * np.array([0.2, 0.3])
-    driving = side * np.array([9.0, 4.0])
-    np.testing.assert_allclose(accelerations(SMOOTH, dq, driving, driving, dq), -20.0 * dq, atol=1e-9)
-    friction = -side * RUBBED
-    for motion, external in ((SMOOTH, friction), (KNOWN, ZERO)):
-        found = accelerations(motion, dq, external, friction, dq)
-        np.testing.assert_allclose(found, -20.0 * dq + friction / np.diag(mass(Q)), atol=1e-9)
-    far = -side * np.array([9.0, 4.0])  # more than friction may be is countered, down to a tenth of the effort
-    law, _ = Brake(bench_limits(), Motion(inertial)).torque(Q, dq, far, dq)
-    bare, _ = Brake(bench_limits(), Motion(inertial)).torque(Q, dq, ZERO, dq)
-    np.testing.assert_allclose(law - bare, -far - side * np.array([5.0, 1.5]), atol=1e-9)
+    more = Shown(np.array([0.3, 0.05]), ZERO, ZERO)
+    np.testing.assert_allclose(accelerations(SMOOTH, dq, more, -more.inertia * -20.0 * dq), -20.0 * dq, atol=1e-9)
+    load = np.array([9.0, -4.0])
+    np.testing.assert_allclose(accelerations(SMOOTH, dq, Shown(ZERO, ZERO, load), -load), -20.0 * dq, atol=1e-9)
+    friction = np.array([0.8, 0.3])
+    found = accelerations(SMOOTH, dq, Shown(ZERO, friction, ZERO), -side * friction)
+    np.testing.assert_allclose(found, -20.0 * dq - side * friction / np.diag(mass(Q)), atol=1e-9)
 
 
-def test_friction_of_a_joint_at_rest_slows_nothing() -> None:
-    for moving, share in ((0.0, 0.0), (0.025, 0.5), (0.05, 1.0), (0.5, 1.0), (-0.5, 0.0)):
+def test_friction_slows_a_joint_by_no_more_than_its_speed_in_the_time_of_the_braking() -> None:
+    """At rest it slows nothing, and what it does within a state or two is over before a torque against it comes."""
+    m = mass(Q)
+    for moving, slowed in ((0.0, 0.0), (1e-3, 0.02), (0.3, 0.3 / m[1, 1])):
         dq = np.array([0.0, moving])
-        law, _ = Brake(bench_limits(), SMOOTH).torque(Q, dq, np.array([0.0, -0.3]), np.array([0.0, 0.2]))
-        bare, _ = Brake(bench_limits(), SMOOTH).torque(Q, dq, ZERO, ZERO)
-        m = mass(Q)
-        np.testing.assert_allclose(law - bare, [-share * m[0, 1] * 0.3 / m[1, 1], 0.0], atol=1e-9)
+        law, _ = (brake := Brake(bench_limits(), SMOOTH)).torque(0.0, Q, dq)
+        brake.begin(Shown(ZERO, np.array([0.0, 0.3]), ZERO))
+        rubbed, _ = brake.torque(0.0, Q, dq)
+        np.testing.assert_allclose(rubbed - law, [-m[0, 1] * slowed, 0.0], atol=1e-9)
+
+
+def test_a_load_is_held_and_braked_with_its_inertia() -> None:
+    heavy = lambda q, dq, ddq: 2.0 * inertial(q, dq, ddq) + np.array([3.0, 1.0])  # noqa: E731
+    laden = Motion(
+        inertial, None, mass, lambda load: Laden(heavy, lambda q: 2.0 * mass(q)) if load[0] else Laden(inertial, mass)
+    )
+    dq = np.array([0.1, 0.2])
+    brake = Brake(bench_limits(), laden)
+    brake.begin(Shown(ZERO, ZERO, ZERO, np.array([2.0, 0.0, 0.0, 0.1])))
+    law, whole = brake.torque(0.0, Q, dq)
+    np.testing.assert_allclose(law, 2.0 * inertial(Q, dq, -20.0 * dq) + [3.0, 1.0])
+    np.testing.assert_allclose(whole, 2.0 * mass(Q))
+    brake.begin(NOTHING)
+    np.testing.assert_allclose(brake.torque(0.0, Q, dq)[0], inertial(Q, dq, -20.0 * dq))
+
+
+def test_the_way_is_caught_within_the_inertia_and_let_go_along_the_motion() -> None:
+    """50 rad/s² for a radian, of states not more than 0.02 s apart; it goes in 0.05 s once the joint comes back."""
+    brake, dq = Brake(bench_limits(), SMOOTH), np.array([0.04, -0.02])
+    steady = brake.torque(0.0, Q, dq)[0]
+    for stamp, way in ((0.01, 0.01), (0.01, 0.01), (0.02, 0.02), (0.5, 0.04)):
+        law, _ = brake.torque(stamp, Q, dq)
+        np.testing.assert_allclose(law - steady, mass(Q) @ (-50.0 * way * dq), atol=1e-9)
+    back = -0.1 * dq  # too slow for a joint that has turned around
+    law, _ = brake.torque(0.51, Q, back)
+    before, _ = Brake(bench_limits(), SMOOTH).torque(0.0, Q, back)
+    left = -50.0 * 0.04 * np.exp(-0.01 / 0.05) * dq - 50.0 * 0.01 * back
+    np.testing.assert_allclose(law - before, mass(Q) @ left, atol=1e-9)
+
+
+def test_a_joint_that_turns_around_is_braked_half_as_hard() -> None:
+    brake, dq = Brake(bench_limits(), SMOOTH), np.array([0.1, 0.2])
+    brake.torque(0.0, Q, dq)
+    brake.torque(0.0, Q, np.array([0.1, 0.04]))  # below 0.05 rad/s it has no direction
+    found = brake.torque(0.0, Q, np.array([0.1, -0.2]))[0]
+    wanted = -20.0 * np.array([0.1, -0.1])
+    np.testing.assert_allclose(found, inertial(Q, np.array([0.1, -0.2]), wanted), atol=1e-9)
+    again = brake.torque(0.0, Q, np.array([0.1, -0.2]))[0]
+    np.testing.assert_allclose(again, found)
+    brake.begin(NOTHING)
+    np.testing.assert_allclose(brake.torque(0.0, Q, dq)[0], inertial(Q, dq, -20.0 * dq))
 
 
 def test_nearest_torques_are_the_best_of_many() -> None:

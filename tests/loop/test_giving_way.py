@@ -131,7 +131,7 @@ def test_when_the_push_ends_the_arm_comes_to_rest_and_is_held(
 
 def test_an_arm_that_is_told_to_hold_holds() -> None:
     seen = Pushed("stretched", "gravity", 0, PUSH, 3.0, yielding=False)
-    assert "gave way" not in seen.report.ending and not seen.gave and seen.way[: seen.stopped].max() < 0.2
+    assert "gave way" not in seen.report.ending and not seen.gave and seen.way[: seen.stopped].max() < 0.25
     assert seen.hardest > PUSH
 
 

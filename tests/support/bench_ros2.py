@@ -98,7 +98,7 @@ class OverRos2(BenchArm):
     ) -> None:  # fmt: skip
         """Once the robot is there; `said` of it on the command line, `answer` of its controller, by default what is so."""
         self.order = tuple(reversed(self.joints))
-        self.timeout = math.inf
+        self.timeout, self.parted = math.inf, False
         self.link = BenchLink(self, answer or Answer(self.order, "effort", True))
         self.said: list[str] = []
         self.inner = Ros2Arm(
@@ -165,8 +165,9 @@ class OverRos2(BenchArm):
     # The robot's side
 
     def hand_over(self) -> None:
-        """Its own controller holds it where it is."""
-        self.mode, self.target = Mode.POSITION, self.q
+        """Its own controller holds it where it is; what is on its way to the other one is not obeyed."""
+        self.parted = True
+        self._wire.append((self.time + LATENCY, lambda: self._obey(Mode.POSITION, tuple(self.q))))
 
     def told(self, data: bytes, factors: tuple[float, ...] | None = None) -> None:
         """A message came; `factors` on its values where the arm is wired otherwise."""
@@ -176,7 +177,7 @@ class OverRos2(BenchArm):
         ]
         told = tuple(float(data_of[self.order.index(joint)]) for joint in self.joints)
         self.wired.append((self.time, np.array(told)))
-        self._wire.append((self.time + LATENCY, lambda: self._obey(Mode.TORQUE, told)))
+        self._wire.append((self.time + LATENCY, lambda: self.parted or self._obey(Mode.TORQUE, told)))
 
     def _offer(self, message: JointState, source: str) -> None:
         seconds, nanoseconds = message.header.stamp

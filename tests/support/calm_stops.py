@@ -22,7 +22,7 @@ from diffpbd.runtime import Robot
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.tracking import TrackController
 from diffpbd.runtime.loop.configuration import Configuration, limits_of, make_controller
-from diffpbd.runtime.loop.motion import Motion
+from diffpbd.runtime.loop.motion import Laden, Motion
 from diffpbd.runtime.loop.reflexes import BRAKING, ReflexSettings
 from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.stopping import Report, StopRequest
@@ -68,6 +68,8 @@ class Stopped:
     """Largest law of the stop [N·m], gravity and what is left of the run's own law left out."""
     moved: np.ndarray
     """rad from where it began, at the end."""
+    gave: bool
+    """Whether the arm gave way first: it then moves with what pushes it."""
     held: float
     """Largest share of a joint's effort that weight and spring took: what is left has to stop the arm."""
 
@@ -125,7 +127,20 @@ def by_pinocchio(urdf: str | Path, *, known: bool, kind: Kind = BAXTER, rotor: f
     def weight(q: np.ndarray) -> np.ndarray:
         return np.array(pinocchio.rnea(model, data, q, zero, zero)) + sprung * (q - kind.rest)
 
-    motion = Motion(inertial, rigid, mass) if known else Motion(rigid, None, mass)
+    def laden(load: np.ndarray) -> Laden:
+        heavy = pinocchio.buildModelFromUrdf(str(urdf))
+        tip = heavy.frames[heavy.getFrameId(kind.hand) if heavy.existFrame(kind.hand) else heavy.nframes - 1]
+        place = tip.placement.act(load[1:])
+        heavy.inertias[tip.parentJoint] += pinocchio.Inertia(float(load[0]), place, np.zeros((3, 3)))
+        own = heavy.createData()
+
+        def symmetric(q: np.ndarray) -> np.ndarray:
+            upper = np.triu(pinocchio.crba(heavy, own, q))
+            return upper + np.triu(upper, 1).T
+
+        return Laden(lambda q, dq, ddq: np.array(pinocchio.rnea(heavy, own, q, dq, ddq)), symmetric)
+
+    motion = Motion(inertial, rigid, mass, laden) if known else Motion(rigid, None, mass, laden)
     effort = np.array(model.effortLimit)
     limits = Limits(
         np.array(model.lowerPositionLimit), np.array(model.upperPositionLimit), np.array(model.velocityLimit), effort, effort,
@@ -234,6 +249,7 @@ def stopped(
     )
     stop = StopRequest()
     braking: list[np.ndarray] = []
+    gave: list[bool] = []
     laws_sent: list[np.ndarray] = [np.zeros(len(q))]
     brake, tick = under.brake, under.tick
 
@@ -242,8 +258,9 @@ def stopped(
         laws_sent[-1] = decision.law
         return decision
 
-    def watched(*state: Any) -> Any:
-        decision = brake(*state)
+    def watched(*state: Any, **options: Any) -> Any:
+        decision = brake(*state, **options)
+        gave.append(decision.yielding)
         left = np.abs(laws_sent[-1]) - limits.torque_rate / rate * (len(braking) - 2)  # of the law's last torque
         braking.append(np.where(np.abs(decision.law) > left + 1e-6, np.abs(decision.law), 0.0))
         return decision
@@ -287,7 +304,7 @@ def stopped(
     allowed += WHIPPED if (v > 1.2 * limits.speed).any() else 0.0
     return Stopped(
         report, v, np.maximum(speeds.max(axis=0) - v - owed[0], 0.0), np.abs(angles - angles[0]).max(axis=0) - allowed,
-        np.max(braking, axis=0, initial=0.0), np.abs(angles[-1] - angles[0]), float(shares.max()),
+        np.max(braking, axis=0, initial=0.0), np.abs(angles[-1] - angles[0]), any(gave), float(shares.max()),
     )  # fmt: skip
 
 

@@ -19,6 +19,8 @@ from support.calm_stops import LAWS, MOST_HELD, Stopped, generated_laws, real_st
 from support.reality import KINDS
 from support.robots import generated, loaded
 
+GAIN = 0.2
+"""rad/s; above it a stop is counted."""
 ROBOTS = Path(__file__).parents[2] / "diffpbd" / "codegen" / "robots"
 NEEDED = ("inverse_dynamics", "mass_matrix", "tip_pose", "tip_jacobian", "mpc")
 ARMS = {
@@ -28,7 +30,10 @@ ARMS = {
 
 
 def row(name: str, stops: list[Stopped], seconds: float) -> str:
-    led, stops = len(stops), [one for one in stops if one.held <= MOST_HELD]
+    led, gave = len(stops), sum(one.gave for one in stops)
+    stops = [one for one in stops if one.held <= MOST_HELD and not one.gave]
+    if not stops:
+        return f"{name}: none of {led} stops to judge, {gave} gave way"
     asked = [one for one in stops if one.report.reason is Reason.INTERRUPTED]
     gained = np.array([one.gained.max() for one in stops])
     worst = int(gained.argmax())
@@ -36,7 +41,8 @@ def row(name: str, stops: list[Stopped], seconds: float) -> str:
     missed = sum("hold the measured pose" not in one.report.ending for one in stops)
     return (
         f"{name}: {len(stops)} stops of {led} ({len(asked)} asked for, median {np.median(speeds):.2f} rad/s), "
-        f"gained {gained.max():.3f} (pose {worst}; nine in ten {np.quantile(gained, 0.9):.3f}) rad/s, beyond "
+        f"{gave} gave way, gained {gained.max():.3f} (stop {worst}; nine in ten {np.quantile(gained, 0.9):.3f}; above "
+        f"{GAIN:g}: {(gained > GAIN).sum()}) rad/s, beyond "
         f"{max(one.beyond.max() for one in stops):.3f} rad, torque {max(one.torque.max() for one in stops):.1f} N·m, "
         f"{missed} not held, {seconds / led:.2f} s a stop"
     )

@@ -104,15 +104,12 @@ class Ros2Arm(Heard):
 
     def close(self) -> None:
         """Let the arm go if something was sent, serve it until its own controller has it, and leave."""
-        self._let_go()
-        if self._sent is not None and self._said.release != 0.0:
-            self._serve(self._sent)
+        self._let_go() if self._sent is None or self._said.release == 0.0 else self._serve(self._sent)
         self._link.close()
 
     def missing(self, *, suppressing: bool) -> str:
         """What has not come yet."""
-        state = self._state
-        if state is None:
+        if (state := self._state) is None:
             why = self._link.seen() or ", ".join(f"{count} with {text}" for text, count in self.rejected.items())
             return f"no joint state on {self._link.states} names every joint of the arm" + (f": {why}" if why else "")
         if np.isnan(state.dq).all():
@@ -176,8 +173,9 @@ class Ros2Arm(Heard):
     def set_timeout(self, seconds: float | None = None) -> None:
         """These controllers have no timeout; a short one releases the arm at once."""
         if seconds is not None and seconds < SHORTEST:
-            self._blind = not self._noted
-            self._let_go()
+            self._blind = not self._noted  # what was noted is no fault of the states
+            if self._blind or self._said.release == 0.0:
+                self._let_go()
 
     def suppress(self) -> None:
         """An interface whose gravity is the model's has no compensation of its own."""
@@ -252,19 +250,15 @@ class Ros2Arm(Heard):
         self._holder.sent(self._sent_at, told)
         if self._past is not None:
             self._past.tell(self._sent_at, self._sent)
-        if self._handing is None or not self._handing.done:
+        if not (self._handing and self._handing.done):
             self._link.send(tuple(self.joints[k] for k in self._order), told[self._order])
 
     def _let_go(self) -> None:
         """Release: brake the last plausible motion, then send the holding torque."""
         if self._sent is None or self._past is None:
             return
-        kept = self._holding.kept()
+        holding = self._seen()
         self._holding.forget()
-
-        def holding(q: FloatArray) -> FloatArray:
-            return self._holder.torque(q) if kept is None else self._holder.seen(q, kept)
-
         q, dq = self._past.motion(self.clock.now(), self._inertial, holding)
         self._past = None
         for _ in range(LETTING_GO):
@@ -277,6 +271,11 @@ class Ros2Arm(Heard):
             dq = slowed(self._inertial, q, dq, self._sent - held, HOLD_PERIOD)
             q = q + HOLD_PERIOD * dq
         self._send(self._paced, np.zeros_like(q), holding(q))
+
+    def _seen(self) -> Holding:
+        """What was seen to hold the arm, or is believed to."""
+        kept = self._holding.kept()
+        return self._holder.torque if kept is None else lambda q: self._holder.seen(q, kept)
 
     def _serve(self, held: FloatArray) -> None:
         """Hold the arm where it is now; without states that can be believed, by the torque [N·m] that it was left with."""
@@ -292,9 +291,8 @@ class Ros2Arm(Heard):
                 self._send(self._holds, zero, held if self._sent is None else self._sent)
 
         def gone() -> str:
-            others = ", ".join(self.others())
-            return f"it is also commanded by {others}" if others else "" if self._heard() else self._deaf()
+            return ", ".join(self.others()) or ("" if self._heard() else self._deaf())
 
         self._give_up()
-        if not serve(self._handing, self.clock, self._said.release, hold, gone, self._say):
-            self._let_go()
+        if not serve(self._handing, self.clock, self._said.release, hold, gone, self._say) and pose is not None:
+            self._send(self._holds, zero, self._seen()(pose))

@@ -23,11 +23,11 @@ FIRST = 2e-3
 """Share of what holds the arm in the first torque: in units a thousand times too large it is twice what holds it."""
 COMING = 0.06
 """s in which the servo comes in, where measured efforts can show meanwhile that its torques are not obeyed as told."""
-REST, NEARLY = 0.02, 0.05  # rad/s; of an arm that is held, and of one that may be nudged
+NEARLY = 0.05  # rad/s; an arm that is held is below it, and may be nudged
 NUDGING = 0.6
 """s from the first torque on in which joints are nudged: after it the arm comes to rest for the law."""
 KEPT = 15
-"""Commands of a hold, 0.15 s, whose mean held an arm that rests."""
+"""Commands of a hold, 0.15 s, whose mean holds an arm that rests."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ class Hold:
 
     def keep(self, state: LimbState, sent: FloatArray) -> None:
         """A command [N·m] was sent to an arm in this state."""
-        if np.abs(state.dq).max() < REST:
+        if np.abs(state.dq).max() < NEARLY:
             self._kept.append(sent)
 
     def kept(self) -> FloatArray | None:

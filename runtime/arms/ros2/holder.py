@@ -20,6 +20,8 @@ __all__ = ["DIFFERENCE", "Holder"]
 
 DIFFERENCE = 0.08
 """Share of a joint's effort limit by which a measured effort may differ from an expected one: above a joint's friction."""
+FRICTION = 0.02
+"""Share of a joint's effort limit that friction may hold."""
 RESTING = 20
 """Most states at rest whose efforts are averaged."""
 LEAST_RESTING = 5
@@ -74,7 +76,7 @@ class Holder:
         """What holds the arm at q [rad] if torques `kept` [N·m] held it at rest: friction's share is left out where that is all
         by which they differ from what is believed."""
         believed = self.torque(q)
-        return believed if (np.abs(kept - believed) <= self._tolerance).all() else kept
+        return believed if (np.abs(kept - believed) <= FRICTION * self._effort).all() else kept
 
     # At rest, before the first torque
 

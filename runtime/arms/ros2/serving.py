@@ -24,7 +24,7 @@ def serve(
     say: Say,
 ) -> bool:
     """Call `hold` every HOLD_PERIOD until a switch of controllers is done, for `seconds` at the longest (None: without end), or
-    until Ctrl-C; `gone` says why the arm cannot be held any more. Whether its own controller has it."""
+    until Ctrl-C; `gone` says who or what keeps it from that. Whether its own controller has it."""
     end = float("inf") if seconds is None else clock.now() + seconds
     if handing is None and seconds is None:
         say(WAITING)

@@ -1,0 +1,1 @@
+"""The tip on a circle, against MuJoCo's arm."""
