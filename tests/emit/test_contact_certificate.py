@@ -119,7 +119,7 @@ int main(void) {
   const double by[] = {1.0, 0.99, 1.01}; /* as far as it goes, less, more */
   int kind, k;
   p[1] = sin(0.3) + 1e-4; /* the tip is about to land */
-  if (rod_joint_step(in, out, (double *)&work) != 0) return 1;
+  if (INNER(joint_step)(in, out, (double *)&work) != 0) return 1;
   kept = work;
   for (kind = 0; kind < 7; kind++) {
     for (k = 1; k < 3; k++) {
@@ -139,7 +139,7 @@ int main(void) {
     }
   }
   p[1] = 5.0; /* in flight energy is what it was, to 1e-3 of it */
-  if (rod_joint_step(in, out, (double *)&work) != 0) return 1;
+  if (INNER(joint_step)(in, out, (double *)&work) != 0) return 1;
   for (k = 0; k < 2; k++) {
     work.energy[3] += k == 0 ? 1e-4 : 1e-2;
     printf("%%d ", refuted(p, pd, u, 0, &h, alpha, p_next, pd_next, &work));
