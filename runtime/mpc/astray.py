@@ -13,6 +13,8 @@ __all__ = ["Astray"]
 FAR = 1.0
 """[1] Mean difference of a measured speed from the planned one, over the joint's limit. A push by hand takes a light joint
 further in a tick or two, friction that the model lacks or has too much of by 0.7; a wrong delay or sign by several limits."""
+HELD = 0.5
+"""s without plans after that, in which the damped hold brings the arm to rest."""
 TICKS = 5
 """Ticks of the mean: half a tenth of a second at 100 Hz."""
 
@@ -29,15 +31,23 @@ class Astray:
         """No plan yet."""
         self._plans: deque[tuple[float, FloatArray]] = deque(maxlen=2 * TICKS)
         self._shares: deque[FloatArray] = deque(maxlen=TICKS)
+        self._since: float | None = None
 
     def plan(self, moment: float, pd: FloatArray) -> None:
         """A plan has the speeds pd (n,) [rad/s] at `moment` [s]."""
         self._plans.append((moment, pd))
 
     def measure(self, moment: float, pd: FloatArray) -> bool:
-        """Whether the speeds pd (n,) measured at `moment` [s] and before are far from those planned for these moments."""
+        """Whether the speeds pd (n,) measured at `moment` [s] and before are far from those planned for these moments, or were
+        within HELD."""
+        if self._since is not None and moment - self._since < HELD:
+            return True
+        if self._since is not None:
+            self.start()
         while self._plans and self._plans[0][0] < moment - 0.5 * self._h:
             self._plans.popleft()
         if self._plans and self._plans[0][0] <= moment + 0.5 * self._h:
             self._shares.append(np.abs(pd - self._plans.popleft()[1]) / self._speed)
-        return len(self._shares) == TICKS and bool((np.mean(self._shares, axis=0) > FAR).any())
+        astray = len(self._shares) == TICKS and bool((np.mean(self._shares, axis=0) > FAR).any())
+        self._since = moment if astray else None
+        return astray

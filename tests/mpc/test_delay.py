@@ -76,6 +76,8 @@ def test_far_from_the_plan_is_a_speed_limit_for_five_ticks() -> None:
             astray.plan(k * H, np.array([0.2, 0.0]))
             seen.append(astray.measure(k * H, np.array([0.2, share * (-1) ** k * limit[1]])))
         assert seen == [False] * (TICKS - 1) + [far] * 3
+    rested = [astray.measure((TICKS + 2 + k) * H, np.zeros(2)) for k in range(60)]
+    assert rested[:46] == [True] * 46 and not any(rested[52:])  # held for half a second, then plans count again
     kicked = Astray(limit, H)
     for k in range(20):
         kicked.plan(k * H, np.zeros(2))

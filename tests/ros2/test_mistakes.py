@@ -63,9 +63,9 @@ DEGREES = scaled(q=180.0 / math.pi, dq=180.0 / math.pi)
 OTHER_ORDER = ("arm_s", "arm_e")
 OTHER, UNITS = "have the other sign", "other units"
 MISTAKES = (
-    Mistake("gravity twice", MODEL, ROBOT, "gravity has another owner"),
+    Mistake("gravity twice", MODEL, ROBOT, "adds its compensation to what it is told"),
     Mistake("gravity twice, efforts without it", MODEL, ROBOT, "--gravity robot), or brakes", states=compensated),
-    Mistake("gravity by nobody", ROBOT, MODEL, "gravity has another owner"),
+    Mistake("gravity by nobody", ROBOT, MODEL, "adds nothing to what it is told"),
     Mistake("gravity by nobody, no efforts", ROBOT, MODEL, "gravity has another owner", states=no_efforts),
     Mistake("gravity twice, accepted", MODEL, ROBOT, "gravity has another owner", states=compensated,
             more={"allow_mismatch": True}),
