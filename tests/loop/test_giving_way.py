@@ -11,6 +11,8 @@ import pytest
 from support.bench_arm import JOINTS, STEP, Bench, bench_limits
 
 from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.loop.braking import Brake
+from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.recorder import YIELD
 from diffpbd.runtime.loop.reflexes import Reflex, Reflexes, ReflexSettings
 from diffpbd.runtime.loop.replay import _compare
@@ -167,3 +169,15 @@ def test_where_an_arm_may_give_way(q: list[float], dq: list[float], free: bool) 
     )
     blocked.watch(0.0, np.array(q), np.array(dq), None, np.zeros(2))
     assert blocked.free(0.2, since) is (free and q[0] <= 0.4)
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize("share, balanced", [(0.5, 0.0), (0.8, 0.0), (0.9, 0.5), (1.0, 1.0), (1.3, 1.0)])
+def test_towards_its_speed_limit_a_yielding_joint_is_balanced(side: float, share: float, balanced: float) -> None:
+    """What drives it, from 0.8 of the limit on; what slows it is not, and damping has a time constant of 0.05 s."""
+    inertia = np.array([0.1, 0.05])
+    brake = Brake(bench_limits(), Motion(lambda q, dq, ddq: inertia * ddq, None, lambda q: np.diag(inertia)))
+    limit = np.array([1.5, 2.0])
+    dq, external = side * share * np.array([limit[0], -0.1 * limit[1]]), side * np.array([6.0, 1.0])
+    law, _ = brake.yielding(np.zeros(2), dq, external)
+    np.testing.assert_allclose(law, -inertia * dq / 0.05 - side * np.array([6.0 * balanced, 0.0]))

@@ -447,6 +447,20 @@ def test_a_fast_joint_is_a_contact_if_something_else_drives_it(side: float, dt: 
     assert drive(made(), 0.2, **moves, dt=dt)[0] is Reflex.SPEED  # no model, no word of what drives it
 
 
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize(
+    "law, reflex", [(0.0, Reflex.CONTACT), (0.4, Reflex.CONTACT), (0.6, Reflex.SPEED), (-9.0, Reflex.CONTACT)]
+)
+def test_a_hand_that_leads_too_fast_is_a_contact(side: float, law: float, reflex: Reflex) -> None:
+    """With 1 N·m, less than a model's errors, from 1.6 rad/s on; half of it by the law is its own."""
+    moves = {
+        "q": lambda t: MIDDLE + side * np.array([1.6 * t + 0.25 * t**2 - 0.3, 0.0]),
+        "dq": lambda t: side * np.array([1.6 + 0.5 * t, 0.0]),
+    }
+    found = drive(made(motion=ONE, contact=1.0), 0.3, **moves, law=lambda t: np.array([side * law, 0.0]))
+    assert found[0] is reflex and found[1] == pytest.approx(0.12, abs=0.011)
+
+
 @pytest.mark.parametrize("dt", [0.01, 0.002, 0.001])
 @pytest.mark.parametrize("spike", [0.3, 1.5])
 def test_one_wrong_speed_is_no_contact_and_two_are(dt: float, spike: float) -> None:
