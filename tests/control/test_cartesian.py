@@ -99,7 +99,8 @@ def controller(**changed: object) -> CartesianController:
         "stiffness": STIFFNESS, "damping_ratio": 0.7, "offset": [0.0, 0.0, 0.0], "speed": 0.1,
         "posture": [6.0, 6.0, 4.0, 4.0, 1.0, 1.0, 1.0], "damping": [3.0, 3.0, 1.5, 1.5, 0.2, 0.2, 0.2],
     }  # fmt: skip
-    return CartesianController(robot, robot.alpha.defaults, effort=limits_of(robot).effort, **{**settings, **changed})
+    settings["effort"] = limits_of(robot).effort
+    return CartesianController(robot, robot.alpha.defaults, **{**settings, **changed})
 
 
 def settled(law: CartesianController, force: tuple[float, ...], seconds: float = 4.0) -> tuple[np.ndarray, np.ndarray]:
@@ -131,6 +132,36 @@ def test_the_goal_is_reached_and_the_elbow_comes_to_rest() -> None:
     turned = loaded("baxter_bare").tip_pose(q).rotation
     assert np.abs(rotation_error(start.rotation, turned)).max() < 0.02
     assert np.abs(q - POSE).max() < 0.4
+
+
+def test_the_tip_is_damped_by_its_ratio_and_the_null_space_by_its_own_damper() -> None:
+    """With even stiffness the force is −2 ζ √(k Λ) times the speed, Λ by the arm's own mass; beside the tip −d dq is left."""
+    robot = loaded("baxter_bare")
+    law = controller(stiffness=[300.0] * 3 + [1e-9] * 3, damping_ratio=0.7, damping=[0.0] * 7, posture=[0.0] * 7)
+    jacobian, mass = robot.tip_jacobian(POSE), robot.mass_matrix(POSE)
+    law.start(POSE)
+    values, axes = np.linalg.eigh(np.linalg.inv(jacobian[:3] @ np.linalg.solve(mass, jacobian[:3].T)))
+    dq = np.array([0.1, -0.2, 0.3, 0.2, -0.1, 0.1, 0.2])
+    force = axes @ (2.0 * 0.7 * np.sqrt(300.0 * values) * (axes.T @ (-jacobian[:3] @ dq)))
+    np.testing.assert_allclose(law.output(0.0, POSE, dq), jacobian[:3].T @ force, rtol=0.02, atol=0.02)
+    alone = np.linalg.svd(jacobian)[2][-1]  # the motion that leaves the tip where it is
+    law = controller(damping=[1.5] * 7)
+    law.start(POSE)
+    np.testing.assert_allclose(law.output(0.0, POSE, 0.4 * alone), -0.6 * alone, atol=1e-6)
+
+
+def test_the_sum_of_all_parts_stays_within_the_efforts_in_its_own_direction() -> None:
+    """Each part alone is within them."""
+    robot = loaded("baxter_bare")
+    effort, posture = limits_of(robot).effort, [2e4] * 7
+    laws = [controller(posture=posture), controller(posture=posture, effort=1e9 * effort)]
+    q = POSE + 0.02 * np.linalg.svd(robot.tip_jacobian(POSE))[2][-1]
+    for law in laws:
+        law.start(POSE)
+    bounded, free = (law.output(0.0, q, np.zeros(7)) for law in laws)
+    share = np.abs(free / effort).max()
+    assert share > 2.0
+    np.testing.assert_allclose(bounded, free / share, rtol=1e-9)
 
 
 def test_the_way_begins_without_a_jump_and_ends_on_time() -> None:

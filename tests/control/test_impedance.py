@@ -31,3 +31,11 @@ def test_a_goal_that_is_none_gives_no_torque_that_looks_like_one() -> None:
     made = law()
     made.goal = np.array([0.3, np.nan])
     assert np.isnan(made.output(0.1, np.zeros(2), np.zeros(2))).tolist() == [False, True]
+
+
+def test_the_damper_acts_against_the_speed_in_full() -> None:
+    made = ImpedanceController([10.0, 10.0], [2.0, 0.5], [np.nan, np.nan], goal_speed=0.5)
+    q = np.array([0.1, 0.2])
+    made.start(q)
+    np.testing.assert_allclose(made.output(0.0, q, np.array([0.3, -0.4])), [-0.6, 0.2], atol=1e-12)
+    np.testing.assert_allclose(made.output(0.0, q + [0.1, 0.0], np.zeros(2)), [-1.0, 0.0], atol=1e-12)
