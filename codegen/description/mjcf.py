@@ -24,6 +24,7 @@ from diffpbd.codegen.description.mjcf_limits import not_taken
 from diffpbd.codegen.description.mjcf_motors import efforts, one_sided, without_motor
 from diffpbd.codegen.description.mjcf_names import Names
 from diffpbd.codegen.description.mjcf_shapes import colliding_meshes, collisions, vertices_by_body
+from diffpbd.codegen.description.numerals import LARGEST
 from diffpbd.codegen.description.report import printable
 from diffpbd.codegen.description.source import Element, SourceError, parse, read_bytes
 from diffpbd.codegen.description.unread import unread
@@ -40,6 +41,11 @@ NOT_A_NUMBER: Final = re.compile(
     rb"""\b(?!name|class)\w+\s*=\s*["'][-+.\deE\s]*(?<![^\s"'+-])nan(?=[\s"'])[^"']*["']""", re.IGNORECASE
 )
 """An attribute with a NaN among its numbers."""
+MEASURE: Final = re.compile(
+    rb"""\b(?:pos|quat|axisangle|euler|xyaxes|zaxis|axis|ref|springref|gear|mass|density|(?:diag|full)?inertia|armature|damping"""
+    rb"""|stiffness|fromto|size|kp|kv)\s*=\s*["']([^"']*)["']"""
+)
+"""An attribute whose numbers are calculated with; limits may be infinite."""
 COMMENT: Final = re.compile(rb"<!--.*?-->", re.DOTALL)
 OTHER_FILE: Final = re.compile(rb"""<(?:include|model)\b[^>]*?\bfile\s*=\s*["']([^"']+)["']""")
 """What an MJCF takes from another one."""
@@ -146,11 +152,23 @@ def _parsed(source: str | os.PathLike[str] | bytes) -> Any:
 
 
 def _expect_numbers(files: Iterable[tuple[bytes, str]]) -> None:
-    """A SourceError at a NaN: MuJoCo reads it as what is not written."""
+    """A SourceError at a NaN, which MuJoCo reads as what is not written, and at a number that no machine has."""
     for content, where in files:
         if found := NOT_A_NUMBER.search(content):
             text = printable(found.group().decode("utf-8", "replace"), 80)
             raise SourceError(f"{where}{text}: a number is expected, not NaN")
+        for found in MEASURE.finditer(content):
+            if any(map(_too_large, found[1].split())):
+                text = printable(found.group().decode("utf-8", "replace"), 80)
+                raise SourceError(f"{where}{text} is out of range: numbers of at most {LARGEST:g} in size are accepted")
+
+
+def _too_large(word: bytes) -> bool:
+    """Whether a word is a number beyond `LARGEST`."""
+    try:
+        return abs(float(word)) > LARGEST
+    except ValueError:
+        return False  # MuJoCo's to complain of
 
 
 def _files(source: str | os.PathLike[str] | bytes) -> Iterator[tuple[bytes, str]]:

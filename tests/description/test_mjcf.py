@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from benchmarks.mujoco_twin import Functions, Judge, differences
+from diffpbd.codegen.description.mjcf import read_mjcf
 from diffpbd.codegen.description.recipe import Recipe, default_recipe
 from diffpbd.codegen.description.recipe_file import load_recipe
 from diffpbd.codegen.description.report import DescriptionError, Report
 from diffpbd.codegen.description.resolve import read_doubted, read_robot, resolve
 from diffpbd.codegen.description.robot import LoopType, Robot
+from diffpbd.codegen.description.source import SourceError
 from diffpbd.codegen.description.validate import check
 from diffpbd.runtime.base.errors import InputError
 
@@ -370,6 +372,39 @@ def test_includes_and_missing_files_of_pictures(tmp_path: Path) -> None:
     with pytest.raises(DescriptionError, match=r"arm\.xml"):
         (tmp_path / "arm.xml").unlink()
         robot_of(text, tmp_path)
+
+
+@pytest.mark.parametrize("written", ["1e308", "-1e308", "1e200", "1.1e12", "inf", "-inf"])
+@pytest.mark.parametrize(
+    ("attribute", "others"), [("quat", " 0 0 0"), ("gear", ""), ("diaginertia", " 1 1"), ("ref", ""), ("pos", " 0 0")]
+)
+def test_numbers_that_no_machine_has_are_refused(attribute: str, others: str, written: str) -> None:
+    """Products of them overflow; a range may be infinite, and what is just possible is read."""
+
+    def arm(**changed: str) -> bytes:
+        said = {
+            "quat": "1 0 0 0",
+            "gear": "2",
+            "diaginertia": "1 1 1",
+            "ref": "0",
+            "pos": "0 0 0",
+            "range": "-1 1",
+            **changed,
+        }
+        return (
+            (
+                '<mujoco><compiler angle="radian"/><worldbody><body pos="{pos}" quat="{quat}"><inertial pos="0 0 0" mass="1" '
+                'diaginertia="{diaginertia}"/><joint name="j" ref="{ref}" range="{range}"/></body></worldbody><actuator>'
+                '<motor joint="j" gear="{gear}"/></actuator></mujoco>'
+            )
+            .format(**said)
+            .encode()
+        )
+
+    with pytest.raises(SourceError, match=rf'{attribute}="{re.escape(written + others)}" is out of range: .* 1e\+12'):
+        read_mjcf(arm(**{attribute: written + others}), ())
+    assert read_mjcf(arm(range="-1 1e13"), ()).links
+    assert read_mjcf(arm(gear="1e12"), ()).links
 
 
 def test_a_nan_is_refused_wherever_it_stands(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from diffpbd.codegen.description.frames import chosen_frames
 from diffpbd.codegen.description.recipe import with_options
 from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.emit import sources
+from diffpbd.codegen.emit.border import add_entries, add_header
 from diffpbd.codegen.emit.constants import CONSTANTS
 from diffpbd.codegen.emit.frames import add_frames
 from diffpbd.codegen.emit.model_header import add_model
@@ -40,7 +41,8 @@ class Framed:
         )
         add_model(emission, CONSTANTS)
         add_frames(emission, model, chosen_frames(self.robot, recipe.frames), True)
-        sources.add_header(emission, [], model.entries)
+        add_header(emission, [], model.entries)
+        add_entries(emission)
         self.functions = {f.name: f for f in emission.functions}
         self.library = self._compiled(emission)
 

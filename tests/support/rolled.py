@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.codegen.emit.border import add_entries
 from diffpbd.codegen.emit.constants import CONSTANTS
 from diffpbd.codegen.emit.joint_step import add_joint_step
 from diffpbd.codegen.emit.model_header import add_model
@@ -56,12 +57,13 @@ def rolled_step(built: Model, folder: Path) -> ctypes.CDLL:
         tree.DENSE_DEPTH = depth
         _forget()
     add_model(emission, CONSTANTS)
+    add_entries(emission)
     for path, text in emission.files.items():
         (folder / Path(path).name).write_text(text)
     (folder / f"{NAME}.h").write_text("")
-    source = folder / "joint_step.c"
+    files = [str(folder / name) for name in ("joint_step.c", "entries.c")]
     library = folder / "step.so"
-    command = (*find_compiler(), *STRICT, "-fPIC", "-shared", "-I", str(folder), str(source), "-o", str(library), "-lm")
+    command = (*find_compiler(), *STRICT, "-fPIC", "-shared", "-I", str(folder), *files, "-o", str(library), "-lm")
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:2000]
     return ctypes.CDLL(str(library))
