@@ -36,8 +36,10 @@ GAIN = 0.2
 """rad/s by which a joint's speed may grow once a stop begins, see `Stopped`. With torques clipped joint by joint it was 7.2."""
 LET_GO = {100.0: 0.6, 250.0: 0.4, 1000.0: 0.3}
 """The same, by the rate [Hz], where a hand that leads the arm lets go as the stop begins: it is countered for 0.04 s more."""
-TORQUE = 35.0
-"""N·m of a stop's law; without bounds on decelerations 36 at half the speed."""
+TORQUE, CAUGHT = 36.0, 46.0
+"""N·m of a stop's law, and of one that catches an arm that a hand led; without bounds on decelerations 36 at half the speed."""
+FURTHER = 0.02
+"""rad beyond the bound on travel that the latter may go."""
 Count = Callable[[int, int], int]
 
 
@@ -49,8 +51,11 @@ def check(stops: list[Stopped], law: str, rate: float, speed: float = 1.0) -> No
     assert np.median([one.speed.max() for one in asked]) > 0.3 * speed
     gained = np.array([one.gained.max() for one in stops])
     assert gained.max() <= (LET_GO[rate] if law == "gravity" else GAIN) and np.median(gained) <= GAIN, gained.round(3)
-    assert max(one.beyond.max() for one in stops) <= 0.0, [one.beyond.max().round(3) for one in stops]
-    assert max(one.torque.max() for one in stops) <= TORQUE, [one.torque.max().round(1) for one in stops]
+    most = FURTHER if law == "gravity" else 0.0
+    assert max(one.beyond.max() for one in stops) <= most, [one.beyond.max().round(3) for one in stops]
+    assert max(one.torque.max() for one in stops) <= (CAUGHT if law == "gravity" else TORQUE), [
+        one.torque.max().round(1) for one in stops
+    ]
     assert all("hold the measured pose" in one.report.ending for one in asked)
 
 

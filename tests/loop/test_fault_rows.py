@@ -134,14 +134,12 @@ class StruckReal(StruckBench):
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", ["baxter", "fr3", "ur5e"], ids=lambda name: f"an_{name}")
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in rows_of(ROS1)])
-def test_a_row_on_an_arm_that_is_not_its_model(row: Row, name: str, seed: int, request: pytest.FixtureRequest) -> None:
+def test_a_row_on_an_arm_that_is_not_its_model(row: Row, name: str, seed: int) -> None:
     """Seven joints under way: the fault ends the run as it does where the model is right, or a reflex has ended it before."""
     pytest.importorskip("mujoco")
     from support.reality import BenchReal
     from support.reality.runs import run_real
 
-    if (name, seed) == ("ur5e", 1):
-        request.applymarker(pytest.mark.xfail(strict=False, reason="the brake speeds up an arm that its law shakes"))
     stop = StopRequest()
     struck: list[StruckReal] = []
 

@@ -26,18 +26,18 @@ EVENTS: dict[str, Event] = {
 """What happens to the hand half a second after the first torque: N, kg, N/m."""
 MODEL = "on the model"
 WRONG = [f"on the bench {seed}" for seed in range(3)]
-NOT_YET = ("gravity", "impedance", "track", "cartesian", "mpc")
-"""Laws under which stop, giving way and contact, which count on the model, do not keep it yet."""
 ARMS = pytest.mark.parametrize("name", sorted(KINDS), ids=lambda name: f"an_{name}")
 PLANTS = pytest.mark.parametrize("plant", [MODEL, *WRONG])
 
 
 @pytest.fixture(autouse=True)
-def not_yet(request: pytest.FixtureRequest) -> None:
-    """Not strict: a law that shakes one arm leaves the next one alone."""
+def sinking(request: pytest.FixtureRequest) -> None:
+    """Under the gravity law nothing holds a load that nobody told; the ready pose is 0.6 rad above the limit of joint 4."""
     given = request.node.callspec.params
-    if given["plant"] in WRONG[1:] and given["law"] in NOT_YET:
-        request.applymarker(pytest.mark.xfail(strict=False, reason="stop, giving way and contact count on the model"))
+    if (given.get("name"), given["law"], given["plant"]) == ("fr3", "gravity", WRONG[1]):
+        request.applymarker(
+            pytest.mark.xfail(strict=False, reason="1.7 kg and 0.36 of the friction: it sinks to a limit")
+        )
 
 
 def differing(plant: str) -> tuple[int, Differences]:

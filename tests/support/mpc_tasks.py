@@ -176,7 +176,7 @@ def main() -> None:
             spent[kind].append(np.column_stack([course.seconds, course.rounds]))
             rows.writerow([seed, kind, f"{least:.2f}", f"{away:.3f}", f"{fastest:.3f}", counts])
             file.flush()
-    for kind, parts in spent.items():
+    for kind, parts in ((kind, parts) for kind, parts in spent.items() if parts):
         seconds, rounds = 1e6 * np.vstack(parts).T[0], np.vstack(parts).T[1]
         for what, chosen in (("all", rounds >= 0), ("bounds act", rounds > 0)):
             part = seconds[chosen & np.isfinite(seconds)]
