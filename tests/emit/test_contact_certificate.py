@@ -156,7 +156,8 @@ int main(void) {
     if (kind == 1) work.law[1] = 1e-2, work.gaps[0] = -1e-6, work.push[0] = work.push_rate[0] = 1e-3;
     for (k = 1; k < 3; k++) {
       most = 1e-9 * (kinetic + 2.0 * held) + back;
-      work.energy[0] = kinetic, work.energy[1] = held, work.energy[2] = work.energy[4] = 0.0, work.energy[3] = held + by[k] * most;
+      work.energy[0] = kinetic, work.energy[1] = held, work.energy[2] = work.energy[4] = 0.0;
+      work.energy[3] = held + by[k] * most;
       printf("%%d ", refuted(p, pd, u, 0, &h, alpha, p_next, pd_next, &work));
     }
   }
@@ -167,7 +168,10 @@ int main(void) {
   return 0;
 }
 """
-GROUNDS = ("turn", "depth", "cone", "cone at the end", "pull", "pull at the end", "finite", "energy", "rounding", "compliance", "largest")
+GROUNDS = (
+    "turn", "depth", "cone", "cone at the end", "pull", "pull at the end", "finite", "energy", "rounding",
+    "compliance", "largest",
+)  # fmt: skip
 
 
 def test_every_ground_refutes_by_itself(shared: Path, tmp_path: Path) -> None:

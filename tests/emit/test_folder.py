@@ -135,7 +135,7 @@ def test_symbols(name: str) -> None:
     assert symbols(library, "--undefined-only") <= LIBM | LIBC | MERGED
     offered = symbols(library, "--defined-only") - OF_LINKERS
     header = (folder / f"{name}.h").read_text()
-    declared = set(re.findall(rf"\b({name}_\w+)\(", header))
+    declared = set(re.findall(rf"\b({name}_\w+)[(\[]", header))
     assert {symbol for symbol in offered if not symbol.endswith(UNJUDGED)} == declared
     macros = set(re.findall(r"#define (\w+)", header)) | set(re.findall(r"typedef .*?\(\*(\w+)\)", header))
     assert all(word.lower().startswith(f"{name}_") for word in macros)
