@@ -103,6 +103,15 @@ def test_the_way_is_caught_within_the_inertia_and_let_go_along_the_motion() -> N
     np.testing.assert_allclose(law - before, mass(Q) @ left, atol=1e-9)
 
 
+def test_what_presses_takes_the_place_of_what_was_held_where_it_is_more() -> None:
+    brake = Brake(bench_limits(), SMOOTH)
+    for held, pressed, left in (
+        ([9.0, -4.0], [12.0, -3.0], [12.0, -4.0]), ([9.0, 0.0], [-2.0, 0.0], [-2.0, 0.0]), ([9.0, 1.0], [0.0, 0.0], [9.0, 1.0]),
+    ):  # fmt: skip
+        brake.begin(Shown(ZERO, ZERO, np.array(held)))
+        np.testing.assert_allclose(brake.torque(0.0, Q, ZERO, np.array(pressed))[0], left, atol=1e-12)
+
+
 def test_a_joint_that_turns_around_is_braked_half_as_hard() -> None:
     brake, dq = Brake(bench_limits(), SMOOTH), np.array([0.1, 0.2])
     brake.torque(0.0, Q, dq)
