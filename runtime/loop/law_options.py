@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import ArgumentError, InputError
 from diffpbd.runtime.model.limits import Limits
 
 __all__ = ["expect_options"]
@@ -30,6 +30,8 @@ HEAVIEST = 1e9
 SLOWEST_OBSERVER = 10.0
 """s; time constant of the observer."""
 
+OF_ROBOT = ("N·m/rad", "N·m·s/rad", "rad/s")
+"""Units of the ranges that end where the robot's efforts or speeds do."""
 Upper = FloatArray | float
 
 
@@ -41,6 +43,12 @@ class _Range(NamedTuple):
     why: str
     open: bool = False
     """Whether the lower end itself is refused."""
+
+    def kind(self, number: float) -> type[InputError]:
+        """The error for a number outside: an ArgumentError where no robot would take it, since its own limits only bound from
+        above."""
+        below = not (self.lower < number if self.open else self.lower <= number)
+        return ArgumentError if below or self.unit not in OF_ROBOT else InputError
 
 
 def expect_options(law: Mapping[str, Any], joints: Sequence[str], limits: Limits) -> None:
@@ -103,7 +111,7 @@ def _check(where: str, value: Any, one: _Range, joints: Sequence[str]) -> None:
         names = joints if len(joints) == numbers.size else [f"number {m + 1}" for m in range(numbers.size)]
         whose = f"{names[k]}: " if numbers.ndim else ""
         least = f"above {one.lower:g}" if one.open else f"from {one.lower:g}"
-        raise InputError(
+        raise one.kind(number)(
             f"{where}: {whose}expected {least} to {upper:g}{one.unit and f' {one.unit}'} ({one.why}), found {number:g}. "
             "Give a number in that range."
         )

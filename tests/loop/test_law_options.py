@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import ArgumentError, InputError
 from diffpbd.runtime.loop.law_options import expect_options
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.run import RunOptions
@@ -132,3 +132,21 @@ def test_settings_of_a_run(made: Any, good: tuple[float, ...], bad: tuple[float,
     for value in (*bad, np.nan):
         with pytest.raises(InputError, match="expected"):
             made(value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "alone"),
+    [
+        ({"name": "impedance", "stiffness": 5001.0}, False), ({"name": "impedance", "stiffness": -1e-9}, True),
+        ({"name": "impedance", "damping": np.nan}, True), ({"name": "impedance", "goal_speed": 4.1}, False),
+        ({"name": "impedance", "goal_speed": 0.0}, True), ({"name": "impedance", "scaling": 1.1}, True),
+        ({"name": "cartesian", "offset": [0.0, 0.0, 2.1]}, True), ({"name": "cartesian", "stiffness": [3001.0] * 6}, True),
+        ({"name": "mpc", "horizon": 51}, True), ({"name": "mpc", "delay": 11}, True),
+        ({"name": "mpc", "weights": {"p": -1.0}}, True),
+    ],
+)  # fmt: skip
+def test_what_no_robot_would_take_is_wrong_by_the_line_alone(settings: dict[str, Any], alone: bool) -> None:
+    """The command exits with 2 for these, and with 1 where the robot's efforts or speeds set the end."""
+    with pytest.raises(InputError) as refusal:
+        expect_options(settings, BAXTER[2], limits(BAXTER))
+    assert isinstance(refusal.value, ArgumentError) == alone
