@@ -27,7 +27,7 @@ HOLD_CONSTANTS: Final = (
 
 HOLD_BAD_INPUT, HOLD_UNDAMPED = 33, 34
 HOLD_STATUS: Final = {
-    HOLD_BAD_INPUT: "damped_hold: the pose or a parameter is not finite, or bounds contradict each other; u is 0, bounded",
+    HOLD_BAD_INPUT: "damped_hold: the pose or a parameter is not finite, or bounds contradict each other; u is 0",
     HOLD_UNDAMPED: "damped_hold: rates or the delay are not finite, or the inertia is singular; u holds without damping",
 }
 """What it can say beside the functions that it calls."""

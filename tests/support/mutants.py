@@ -38,14 +38,14 @@ MODULES = {
     "loop/ending.py": "loop/test_ending.py",
     "loop/stopping.py": "loop/test_ownership.py",
     "loop/run.py": "loop/test_start.py",
-    "ros1/joint_states.py": "ros1/test_joint_states.py",
+    "records/joint_states.py": "records/test_joint_states.py",
     "ros1/guests.py": "ros1/test_guests.py",
     "ros1/watch.py": "loop/test_ownership.py",
     "arms/baxter/arm.py": "baxter/test_who_listens.py",
 }
 """Each with its own test, which is run first."""
 TESTS = (
-    "ros1/test_joint_states.py",
+    "records/test_joint_states.py",
     "ros1/test_guests.py",
     "baxter/test_who_listens.py",
     "loop/test_gate.py",
