@@ -121,7 +121,12 @@ class Mpc(planner.Mpc):
     def place_obstacles(self, **given: npt.ArrayLike) -> None:
         """Obstacles that the next plans keep away from, `spheres`, `capsules`, `boxes`, `planes`, rows
         as in `diffpbd.runtime.model.clearance.obstacles`."""
-        place(self.problem.robot, self.problem.apart, given)
+        apart = self.problem.apart
+        if apart is not None and given and not apart.numbers[1]:
+            raise InputError(
+                "Mpc: obstacles are kept apart from only with a clearance; expected Mpc(…, clearance=…) beside them."
+            )
+        place(self.problem.robot, apart, given)
 
     def _least(self) -> float | None:
         """The distance [m] that plans keep."""

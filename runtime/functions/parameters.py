@@ -171,6 +171,8 @@ class ParameterVector:
         """
         expect(f"alpha of {self.robot}: base", base, "FloatArray | None")
         result = self.defaults if base is None else np.array(base, dtype=np.float64)
+        if result.shape != (len(self),):
+            raise InputError(f"alpha of {self.robot}: base: expected shape ({len(self)},), found {result.shape}.")
         if values is None:
             return result
         where = ""

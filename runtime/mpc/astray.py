@@ -13,6 +13,8 @@ __all__ = ["Astray"]
 FAR = 1.0
 """[1] Mean difference of a measured speed from the planned one, over the joint's limit. A push by hand takes a light joint
 further in a tick or two, friction that the model lacks or has too much of by 0.7; a wrong delay or sign by several limits."""
+LEAST = 0.5
+"""rad/s or m/s; a lower speed limit counts as this one: noise of a sensor is no motion beside the plan."""
 HELD = 0.5
 """s without plans after that, in which the damped hold brings the arm to rest."""
 TICKS = 5
@@ -24,7 +26,7 @@ class Astray:
 
     def __init__(self, speed: FloatArray, h: float) -> None:
         """`speed` (n,) [rad/s]: limits; infinite ones are not watched. Ticks of h [s]."""
-        self._speed, self._h = speed, h
+        self._speed, self._h = np.maximum(speed, LEAST), h
         self.start()
 
     def start(self) -> None:
@@ -39,8 +41,8 @@ class Astray:
 
     def measure(self, moment: float, pd: FloatArray) -> bool:
         """Whether the speeds pd (n,) measured at `moment` [s] and before are far from those planned for these moments, or were
-        within HELD."""
-        if self._since is not None and moment - self._since < HELD:
+        within HELD. A clock that goes back begins anew."""
+        if self._since is not None and 0.0 <= moment - self._since < HELD:
             return True
         if self._since is not None:
             self.start()

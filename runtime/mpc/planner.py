@@ -266,11 +266,11 @@ class Mpc(Sent):
     def _observe(
         self, observer: DisturbanceObserver, time: float, stamp: float | None, state: tuple[FloatArray, FloatArray]
     ) -> FloatArray:
-        """The disturbance [N·m]. The torque between two states follows from the times of sending, not from counting ticks:
-        half of a large torque change in the wrong interval would look like a disturbance."""
+        """The disturbance [N·m], by the torques between the times of two states, as they were sent."""
         if stamp is None:
             return observer.update(time, state[0], state[1], self._sent.acted(self.delay))
-        return observer.update(stamp, state[0], state[1], self._sent.mean(observer.since, stamp), mean=True)
+        late = max(0.0, self.delay * self.problem.h - (time - stamp))  # what of the delay comes after the measurement
+        return observer.update(stamp, state[0], state[1], self._sent.mean(observer.since, stamp, late), mean=True)
 
     def _solve(self, task: Task, guess: Plan | None, shifted: bool, seconds: float) -> Plan:
         """The plan under the disturbance d, solved as that of a robot without one whose torques are all d larger; so are

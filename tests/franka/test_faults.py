@@ -69,7 +69,7 @@ class Struck:
             clock.before, clock.frozen = (lambda: None), False
             self.faulty.change, self.faulty.failing = (lambda raw: raw), {}
         assert self.place != 0.0, str(ran.report)
-        clock.sleep(0.3)
+        clock.sleep(0.6)  # a pushed arm that was let go comes to rest
         now = np.array(clock.positions[-50:])
         assert np.ptp(now, axis=0).max() < 1e-3, "the arm does not stand still afterwards"
         assert abs(now[-1][0] - self.place) < further, str(ran.report)

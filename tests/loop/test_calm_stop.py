@@ -113,7 +113,7 @@ ONE_THING: dict[str, dict[str, Any]] = {
     "heavier": {"mass": 1.1, "inertia": 1.3},
 }  # fmt: skip
 """How an arm differs from its model, which knows no rotor, or one of 0.15 kg·m² (`real_stop`)."""
-LESS_CALM = 0.7
+LESS_CALM = 0.9
 """rad/s in place of GAIN where states are late or links heavier, and at 100 Hz."""
 
 

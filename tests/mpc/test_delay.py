@@ -84,6 +84,49 @@ def test_far_from_the_plan_is_a_speed_limit_for_five_ticks() -> None:
         assert not kicked.measure(k * H, np.array([4.0 * limit[0] if k == 10 else 0.0, 0.0]))
 
 
+def test_noise_beside_a_low_speed_limit_is_no_other_motion() -> None:
+    """Limits below 0.5 count as that; on both sides."""
+    for noise, far in ((0.45, False), (0.55, True)):
+        astray = Astray(np.array([0.002]), H)
+        seen = []
+        for k in range(2 * TICKS):
+            astray.plan(k * H, np.zeros(1))
+            seen.append(astray.measure(k * H, np.array([noise * (-1) ** k])))
+        assert seen[-1] is far
+
+
+def test_a_clock_that_goes_back_begins_anew() -> None:
+    astray = Astray(np.ones(1), H)
+    for k in range(TICKS):
+        astray.plan(100.0 + k * H, np.zeros(1))
+        far = astray.measure(100.0 + k * H, np.array([2.0]))
+    assert far and not any(astray.measure(k * H, np.zeros(1)) for k in range(20))
+
+
+@pytest.mark.parametrize("seed", [8, 36])
+def test_the_observer_of_stamped_states_knows_the_delay(seed: int) -> None:
+    """A torque that is known to act two ticks late is no disturbance while it waits: with and without stamps alike."""
+    robot = loaded("baxter_bare")
+    peaks = [_fastest(robot, seed, stamped) for stamped in (False, True)]
+    assert peaks[1] < 1.2 * peaks[0] + 0.1, peaks
+
+
+def _fastest(robot: Any, seed: int, stamped: bool) -> float:
+    """The largest share of a speed limit [1] on the way to a goal, on the model without friction of the joints, delay 2."""
+    rng = np.random.default_rng(seed)
+    alpha = robot.alpha.defaults
+    mpc = planner(robot, alpha, delay=2, disturbance=0.02)
+    p, pd, goal = START.copy(), np.zeros(7), START + 0.3 * rng.uniform(-1.0, 1.0, 7)
+    mpc.start(robot.gravity(p))
+    waiting, worst = [robot.gravity(p)] * 2, 0.0
+    for k in range(100):
+        torque = mpc.tick(k * H, p, pd, goal, stamp=k * H if stamped else None).torque
+        waiting.append(torque)
+        p, pd = robot.joint_step(p, pd, waiting.pop(0), H, alpha)
+        worst = max(worst, float(np.abs(pd / robot.limits.speed).max()))
+    return worst
+
+
 def test_plans_about_another_arm_are_not_followed() -> None:
     """A motor that turns the other way: the plan is dropped, with a status of its own, and the torque is the damped hold's."""
     robot = loaded("baxter_bare")

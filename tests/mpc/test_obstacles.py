@@ -9,7 +9,8 @@ import pytest
 from mpc.test_apart import BALL, CURVED, GOAL, LEAST, LENGTH, START, STEPS, URDF, WIDTH, H, followed
 from support.robots import generated
 
-from diffpbd.runtime import Robot, load
+import diffpbd
+from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import Status
@@ -114,3 +115,12 @@ def test_with_no_distance_asked_the_plan_does_not_depend_on_obstacles(arm: Robot
         plans.append(mpc.solve(mpc.task(START, np.zeros(2), GOAL)))
     assert plans[0].status is Status.SOLVED
     np.testing.assert_array_equal(plans[0].U, plans[1].U)
+
+
+def test_obstacles_without_a_clearance_are_refused(arm: Robot) -> None:
+    """They would be planned through in silence."""
+    mpc = diffpbd.Mpc(arm, 5)
+    mpc.place_obstacles()
+    with pytest.raises(InputError, match="only with a clearance"):
+        mpc.place_obstacles(spheres=[BALL])
+    diffpbd.Mpc(arm, 5, clearance=0.01).place_obstacles(spheres=[BALL])
