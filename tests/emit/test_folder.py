@@ -20,6 +20,7 @@ from support.robots import FULL, SOAK, generated, loaded, loaded_alpha
 from diffpbd.codegen.description.resolve import resolve
 from diffpbd.codegen.emit.constants import CONSTANTS, FRAME_STATUS, STATUS
 from diffpbd.codegen.emit.folder import write_folder
+from diffpbd.codegen.emit.hold_constants import HOLD_STATUS
 from diffpbd.codegen.graph.step_graphs import UNROLLED
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.folder.compiler import compile_library
@@ -305,7 +306,7 @@ def test_the_manifest_says_what_is_there(name: str) -> None:
     listed = {c.name for c in manifest.constants}
     assert listed == {c.name for c in CONSTANTS} and all(c.unit and c.reason for c in manifest.constants)
     for f in manifest.functions:
-        assert f.doc and f.operations >= 0 and set(f.status) <= {*STATUS, *FRAME_STATUS}
+        assert f.doc and f.operations >= 0 and set(f.status) <= {*STATUS, *FRAME_STATUS, *HOLD_STATUS}
         for argument in (*f.inputs, *f.outputs):
             assert argument.unit, (f.name, argument.name)
         assert all(re.fullmatch(r"[A-Za-z]\w*", a.name) and not re.fullmatch(r"[io]\d+", a.name) for a in f.inputs)

@@ -213,7 +213,7 @@ def test_symbols(robot: Robot) -> None:
         text=True,
     ).stdout
     offered = {line.split()[-1] for line in text.splitlines() if f" {ROBOT}_" in line}
-    declared = set(re.findall(rf"\b({ROBOT}_\w+)\(", (robot.folder / f"{ROBOT}.h").read_text()))
+    declared = set(re.findall(rf"\b({ROBOT}_\w+)[(\[]", (robot.folder / f"{ROBOT}.h").read_text()))
     assert offered == declared
 
 
