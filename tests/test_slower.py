@@ -9,9 +9,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from support.slow_clock import slowed
+from support.slower import known_as
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the slow clock is preloaded by Linux's loader")
 
@@ -142,3 +145,14 @@ def test_what_fails_is_run_again_with_a_slow_clock(root: Path, tmp_path: Path) -
     told = done.stdout.split("short test summary info")[-1]
     assert set(re.findall(r"FAILED \S+::(\w+)", told)) == {"test_failing", "test_lock_step"}
     assert "with a clock " in done.stdout, "the second failure is shown"
+
+
+@pytest.mark.parametrize("group", [None, "tests/some/test_file.py", "real time"])
+def test_the_second_run_asks_for_the_test_without_the_group_of_its_process(group: str | None) -> None:
+    """pytest-xdist names a test `file::test[row]@group`, which no other process finds."""
+    name = "tests/some/test_file.py::test_a_row[0.3 rad @ 4 Hz]"
+    mark = None if group is None else SimpleNamespace(args=(group,))
+    item: Any = SimpleNamespace(
+        nodeid=name if group is None else f"{name}@{group}", get_closest_marker=lambda wanted: mark
+    )
+    assert known_as(item) == name

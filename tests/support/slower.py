@@ -68,6 +68,12 @@ class Slower:
                 terminalreporter.line(line)
 
 
+def known_as(item: pytest.Item) -> str:
+    """The test's name outside of this process: pytest-xdist adds the group to it."""
+    group = item.get_closest_marker("xdist_group")
+    return item.nodeid if group is None else item.nodeid.removesuffix(f"@{group.args[0]}")
+
+
 def again(item: pytest.Item, factor: float) -> subprocess.CompletedProcess[str]:
     """The test alone, by a clock `factor` times as slow."""
     asked = [option for option in OPTIONS if item.config.getoption(option, default=False)]
@@ -83,6 +89,6 @@ def again(item: pytest.Item, factor: float) -> subprocess.CompletedProcess[str]:
         *asked,
     ]
     return subprocess.run(
-        [*words, item.nodeid], cwd=item.config.rootpath, env=slowed(factor), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, timeout=ENDS,
+        [*words, known_as(item)], cwd=item.config.rootpath, env=slowed(factor), stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, timeout=ENDS,
     )  # fmt: skip
