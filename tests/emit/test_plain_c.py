@@ -90,7 +90,7 @@ def test_clang(robot: str, numbers: Path, tmp_path: Path) -> None:
     run(robot, numbers, tmp_path, "-O0", compiler="clang")
     if shutil.which("clang-tidy") is None:
         pytest.skip("no clang-tidy")
-    own = [str(TEMPLATES / name) for name in ROBOTS[robot]]
+    own = [str(TEMPLATES[name]) for name in ROBOTS[robot]]
     command = [
         "clang-tidy",
         "--quiet",

@@ -134,7 +134,7 @@ void adjoint(const double *joints, double h, const double *a, const double *b, d
 """
     source, library = folder / f"{width}.c", folder / f"{width}.so"
     source.write_text(text)
-    flags = (*STRICT, "-fPIC", "-shared", "-I", str(ROOT / "templates"))
+    flags = (*STRICT, "-fPIC", "-shared", "-I", str(ROOT / "templates" / "step"))
     subprocess.run((*find_compiler(), *flags, str(source), "-o", str(library), "-lm"), check=True)
     return ctypes.CDLL(str(library))
 

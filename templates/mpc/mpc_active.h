@@ -7,6 +7,7 @@
  *
  * The working set starts with the rows active at the guess and grows by violated ones; inactive rows are dropped when it gets full.
  * Block pivoting, with single pivots if that stalls (Judice and Pires 1994). */
+#include "mpc_bounds.h"
 
 enum { LOWEST, BETWEEN, HIGHEST }; /* multiplier: 0, free, at its upper bound */
 

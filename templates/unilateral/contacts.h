@@ -1,10 +1,9 @@
-/* Contacts: rows of contact k are from touch_row[k] on, the normal, then with friction two across, then those of `discs.h`. */
-static int touch_size(int k) { return touch_row[k + 1] - touch_row[k]; }
-
+/* What contacts do to a step. */
+#include "contact_rows.h"
 #if TURNED
 #include "discs.h"
-
 #endif
+
 static void touch_law(const Stage *s, int k, double *law, const Work *w) {
   memcpy(law, w->law + LAW * k, LAW * sizeof(double));
   if (law[3] < s->least) law[3] = s->least;

@@ -1,19 +1,5 @@
 /* The quadratic program of one iteration of mpc.c: its inequalities and the interior-point method. */
-
-/* Left sides of the 8 N inequalities  row . z <= d  of a stage: torque, change of torque, state; upper and lower. */
-static void sides(const double *u, const double *last, const double *x, double *side) {
-  int i;
-  for (i = 0; i < N; i++) {
-    side[i] = u[i];
-    side[N + i] = -u[i];
-    side[2 * N + i] = u[i] - last[i];
-    side[3 * N + i] = last[i] - u[i];
-  }
-  for (i = 0; i < X; i++) {
-    side[SOFT + i] = x[i];
-    side[SOFT + X + i] = -x[i];
-  }
-}
+#include "mpc_active.h"
 
 /* Gradient and curvature of the barrier from kappa = (target - correction) / t + multiplier. */
 static void barrier(const Problem *o, Stage *s) {
@@ -119,16 +105,6 @@ static double objective(const Problem *o, int target, int penalties) {
   return sum;
 }
 
-static double clamp(double value, double low, double high) {
-  return value < low ? low : value > high ? high : value;
-}
-
-/* Index of the inequality for the opposite bound. */
-static int opposite(int i) {
-  if (i < SOFT) return i / N % 2 ? i - N : i + N;
-  return i < SOFT + X ? i + X : i - X;
-}
-
 /* Torque i clamped to its bounds and to its change from `last`, both narrowed by a factor `margin`. */
 static double allowed(const double *d, int i, double value, double last, double margin) {
   const double change = d[2 * N + i] * (1.0 - margin), width = d[i] + d[N + i];
@@ -169,14 +145,6 @@ static int unbounded(Problem *o) {
   }
   return 1;
 }
-
-/* Scale of the slack of inequality i. */
-static double scale_of(const Problem *o, int i) {
-  const double half = 0.5 * (o->d[i] + o->d[opposite(i)]);
-  return C_MPC_INSIDE * (half < C_MPC_NONE ? half : 1.0);
-}
-
-#include "mpc_active.h"
 
 /* Starting point at the stages' x, u: slacks and multipliers near the central path, the multipliers of softened bounds adding up to their
  * price. known: x_new, u_new are the minimiser without inequalities. */
