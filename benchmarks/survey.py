@@ -42,7 +42,7 @@ from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.emit.c_writer import kernel
 from diffpbd.codegen.graph.floating import graphs_of
 from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.graph.loop_build import build
 from diffpbd.runtime.base.joint_types import AT_ROOT
 
 PACKAGE = "example-robot-data"

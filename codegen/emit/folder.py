@@ -44,7 +44,8 @@ from diffpbd.codegen.graph import (
 from diffpbd.codegen.graph.capabilities import GRAPHS, UNROLLED, Capabilities, Command, capabilities
 from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.floating import graphs_of, stepped
-from diffpbd.codegen.graph.model import Model, build, squared_joints
+from diffpbd.codegen.graph.loop_build import build
+from diffpbd.codegen.graph.model import Model, squared_joints
 from diffpbd.codegen.graph.solved_step import solved
 from diffpbd.codegen.result import Row, versions
 from diffpbd.runtime.base.errors import InputError

@@ -13,7 +13,6 @@ from diffpbd.codegen.description.robot.robot import BOX, CAPSULE, IDENTITY, SPHE
 from diffpbd.codegen.description.robot.robot import Contact as Sphere
 from diffpbd.codegen.graph.distances import PLANE
 from diffpbd.codegen.graph.geometry import rows, turned, vector
-from diffpbd.codegen.graph.loop_poses import frame_of
 from diffpbd.codegen.graph.parameters import LEVER_PARTS, WRENCH_PARTS, across, extent
 from diffpbd.codegen.program.tree import Contact
 
@@ -117,3 +116,11 @@ def wrench_numbers(entry: Any, frame: Tip) -> Any:
 def lever_numbers(entry: Any, joint: str) -> Any:
     """Numbers of a lever spring (5)."""
     return ca.vertcat(*[entry(f"lever_spring.{part}.{joint}", 0.0) for part in LEVER_PARTS])
+
+
+def frame_of(loop: Loop) -> tuple[tuple[float, ...], ...]:
+    """The axes that the rows are written in, three vectors in the cut frame; the third is the axis of a hinge or a slide."""
+    if loop.type.value not in ("hinge", "slide"):
+        return ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    triad = triad_of(loop.axis)
+    return triad[0:3], triad[3:6], triad[6:9]

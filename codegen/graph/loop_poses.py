@@ -9,8 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from diffpbd.codegen.description.geometry.rigid import norm, triad_of
+from diffpbd.codegen.description.geometry.rigid import norm
 from diffpbd.codegen.description.robot.robot import Loop, Robot
+from diffpbd.codegen.graph.attached import frame_of
 from diffpbd.codegen.laws.cuts import ROWS
 
 STARTS: Final = 40
@@ -93,14 +94,6 @@ def row_names(loop: Loop) -> tuple[str, ...]:
         what, _, part = row.rpartition("_")
         names.append(f"{loop.name}.{what}_{letters[part]}" if what else f"{loop.name}.{row}")
     return tuple(names)
-
-
-def frame_of(loop: Loop) -> tuple[tuple[float, ...], ...]:
-    """The axes that the rows are written in, three vectors in the cut frame; the third is the axis of a hinge or a slide."""
-    if loop.type.value not in ("hinge", "slide"):
-        return ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-    triad = triad_of(loop.axis)
-    return triad[0:3], triad[3:6], triad[6:9]
 
 
 def _bounds(robot: Robot) -> tuple[Array, Array]:

@@ -10,7 +10,7 @@ themselves, as long as no parameter opens them: entries of alpha that would are 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +22,7 @@ from diffpbd.codegen.graph.loop_branches import RANK, Branches, branches, rank_a
 from diffpbd.codegen.graph.loop_motion import SHARE, along, completed, exchanged, lowest, regular
 from diffpbd.codegen.graph.loop_poses import CUT_OFF, FEWEST, Probe, closed_poses
 from diffpbd.codegen.graph.loop_rounding import BEYOND, ROUNDED, closed_by, rank_of, rounded
+from diffpbd.codegen.graph.model import Chosen
 from diffpbd.codegen.laws.cuts import ROWS
 
 DOUBTFUL: Final = 1e-9
@@ -37,26 +38,6 @@ OFF: Final = 0.05
 """[m, 1] What is left at the nearest pose up to which a loop is taken for a mechanism that was written down wrongly."""
 
 Array = Any
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """`kept` rows of every loop, how many are independent, and the `mobility` that is left; alpha entries that would open
-    dropped rows; faults and doubts. `gap` is the largest residual at the zero pose, `least` the smallest singular value of the
-    rows inside the limits that a search found, as part of the largest."""
-
-    kept: tuple[tuple[int, ...], ...] = ()
-    rank: int = 0
-    mobility: int = 0
-    gap: float = 0.0
-    least: float = 1.0
-    opening: tuple[str, ...] = ()
-    faults: tuple[Finding, ...] = ()
-    doubts: tuple[Finding, ...] = ()
-    independent: tuple[tuple[int, ...], ...] = ()
-    """As many rows of every loop as are independent: the `kept` ones, but where all are."""
-    slack: tuple[float, ...] = ()
-    """[m, 1] By how much every row may be open in a closed pose; empty where none may."""
 
 
 def choose(probe: Probe, every: bool = False, advise: bool = True, able: bool = True) -> Chosen:

@@ -9,25 +9,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
 from diffpbd.codegen.description.geometry.rigid import AXES, MOMENTS, triad_of, upper_triangle
 from diffpbd.codegen.description.recipe.recipe import Recipe
-from diffpbd.codegen.description.report import DescriptionError, Report
+from diffpbd.codegen.description.report import Finding
 from diffpbd.codegen.description.robot.attached import lever_joints, wrench_frames
 from diffpbd.codegen.description.robot.robot import Robot
-from diffpbd.codegen.graph import loop_findings
 from diffpbd.codegen.graph.attached import as_touching, contact_blocks, lever_numbers, loop_numbers, wrench_numbers
 from diffpbd.codegen.graph.geometry import about_origin, rows, square, squared, symmetric, turned, upper, vector
-from diffpbd.codegen.graph.loop_poses import Probe
-from diffpbd.codegen.graph.loop_rows import Chosen, choose
-from diffpbd.codegen.graph.parameters import SIDES, WITHOUT_ENTRY, alpha_entries, is_limited
-from diffpbd.codegen.graph.translate import inline
-from diffpbd.codegen.joint_space import closures
+from diffpbd.codegen.graph.parameters import SIDES, WITHOUT_ENTRY, is_limited
 from diffpbd.codegen.laws import forces
 from diffpbd.codegen.program.tree import Closure, Gear, Tree
 from diffpbd.runtime.folder.manifest import Parameter
@@ -75,6 +68,26 @@ def tree_of(
     )
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """`kept` rows of every loop, how many are independent, and the `mobility` that is left; alpha entries that would open
+    dropped rows; faults and doubts. `gap` is the largest residual at the zero pose, `least` the smallest singular value of the
+    rows inside the limits that a search found, as part of the largest."""
+
+    kept: tuple[tuple[int, ...], ...] = ()
+    rank: int = 0
+    mobility: int = 0
+    gap: float = 0.0
+    least: float = 1.0
+    opening: tuple[str, ...] = ()
+    faults: tuple[Finding, ...] = ()
+    doubts: tuple[Finding, ...] = ()
+    independent: tuple[tuple[int, ...], ...] = ()
+    """As many rows of every loop as are independent: the `kept` ones, but where all are."""
+    slack: tuple[float, ...] = ()
+    """[m, 1] By how much every row may be open in a closed pose; empty where none may."""
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """Blocks by program input name, with the alpha symbol and its entries.
@@ -111,22 +124,8 @@ class Prepared:
     model: Model
 
 
-def build(robot: Robot, recipe: Recipe) -> Model:
-    """The model of a robot with numbers folded and alpha symbolic; rows of closed loops are chosen, or refused."""
-    if not robot.loops:
-        if recipe.loop_rows != "kept":
-            raise DescriptionError(Report(recipe.name, recipe.name, faults=(loop_findings.none(recipe.loop_rows),)))
-        return _built(robot, recipe, alpha_entries(robot, recipe))
-    chosen = chosen_rows(robot, recipe)
-    if chosen.faults:
-        raise DescriptionError(Report(recipe.name, recipe.name, faults=chosen.faults))
-    entries = tuple(e for e in alpha_entries(robot, recipe) if e.name not in chosen.opening)
-    model = _built(robot, recipe, entries)
-    tree = _keeping(model.tree, chosen.kept, sum(map(len, chosen.kept)) - chosen.rank)
-    return dataclasses.replace(model, tree=tree, chosen=chosen)
-
-
-def _keeping(tree: Tree, kept: Sequence[tuple[int, ...]], redundant: int = 0) -> Tree:
+def keeping(tree: Tree, kept: Sequence[tuple[int, ...]], redundant: int = 0) -> Tree:
+    """The tree with these rows of every loop, of which as many as `redundant` depend on others."""
     closures = tuple(dataclasses.replace(c, kept=k) for c, k in zip(tree.closures, kept, strict=True))
     return dataclasses.replace(tree, closures=closures, redundant=redundant)
 
@@ -135,42 +134,11 @@ def independent(model: Model) -> Model:
     """The same with rows that do not depend on each other, for what cannot solve with others."""
     if not model.tree.redundant:
         return model
-    return dataclasses.replace(model, tree=_keeping(model.tree, model.chosen.independent))
+    return dataclasses.replace(model, tree=keeping(model.tree, model.chosen.independent))
 
 
-def probe(robot: Robot, recipe: Recipe) -> tuple[Probe, Tree]:
-    """Every row of a robot's loops in numbers, and the tree that they close."""
-    model = _built(robot, recipe, alpha_entries(robot, recipe))
-    program = closures.rows(model.tree, True)
-    p = ca.SX.sym("p", model.tree.freedoms)
-    found = inline(program, {k: p if k == "p" else model.blocks[k] for k in program.inputs})
-    alpha = [e.default for e in model.entries]
-    both = ca.Function("rows", [p, model.alpha], [found["g"], found["A"]])
-    by_alpha = ca.Function("by_alpha", [p, model.alpha], [ca.jacobian(found["g"], model.alpha)])
-
-    def numbers(x: Any) -> tuple[Any, Any]:
-        g, A = both(x, alpha)
-        return np.array(g).ravel(), np.array(A)
-
-    names = tuple(e.name for e in model.entries)
-    return Probe(robot, numbers, lambda x: np.array(ca.densify(by_alpha(x, alpha))), names), model.tree
-
-
-@lru_cache(maxsize=16)
-def chosen_rows(robot: Robot, recipe: Recipe) -> Chosen:
-    """What `loop_rows.choose` finds for a robot with its recipe."""
-    rows, tree = probe(robot, recipe)
-    every = recipe.loop_rows == "all"
-    chosen = choose(rows, every, able=not tree.unilateral)
-    if every and tree.unilateral:
-        acting = (
-            "limits act" if tree.limits else "contacts act" if tree.contacts else "its law of friction has more parts"
-        )
-        return dataclasses.replace(chosen, faults=(*chosen.faults, loop_findings.beside(robot, acting)))
-    return chosen
-
-
-def _built(robot: Robot, recipe: Recipe, entries: tuple[Parameter, ...]) -> Model:
+def assemble(robot: Robot, recipe: Recipe, entries: tuple[Parameter, ...]) -> Model:
+    """The model with these entries of alpha symbolic, other numbers folded, and every row of closed loops."""
     alpha = ca.SX.sym("alpha", len(entries))
     index = {e.name: k for k, e in enumerate(entries)}
     n = robot.n

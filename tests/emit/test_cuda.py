@@ -170,7 +170,7 @@ def test_constants_of_both_sides_are_one() -> None:
 
 def test_robots_without_a_text_for_a_gpu_are_refused_by_name(tmp_path: Path) -> None:
     from diffpbd.codegen.description.front.resolve import resolve
-    from diffpbd.codegen.graph.model import build
+    from diffpbd.codegen.graph.loop_build import build
 
     pendulum = model("double_pendulum")
     found = capabilities(pendulum)

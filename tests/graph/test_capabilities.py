@@ -25,7 +25,7 @@ from diffpbd.codegen.graph.capabilities import (
     capabilities,
     table,
 )
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.graph.loop_build import build
 from diffpbd.runtime import load
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.info import describe

@@ -22,7 +22,8 @@ from diffpbd.codegen.graph import clearance_pairs
 from diffpbd.codegen.graph.clearance import Clearance, counts_of, specs
 from diffpbd.codegen.graph.clearance_pairs import choose, reach_of
 from diffpbd.codegen.graph.floating import graphs_of
-from diffpbd.codegen.graph.model import Model, build
+from diffpbd.codegen.graph.loop_build import build
+from diffpbd.codegen.graph.model import Model
 from diffpbd.runtime.base.errors import InputError
 
 LINK = """<link name="{0}"><inertial><mass value="1"/>

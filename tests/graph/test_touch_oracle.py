@@ -17,7 +17,7 @@ from support.touching import RADIUS
 from diffpbd.codegen.description.front.resolve import read_robot
 from diffpbd.codegen.description.recipe.file import load_recipe
 from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.graph.loop_build import build
 
 GRAVITY = 9.81
 

@@ -20,7 +20,8 @@ from diffpbd.codegen.description.recipe.file import load_recipe
 from diffpbd.codegen.description.robot.robot import BOX, CAPSULE, SPHERE, Contact, Robot
 from diffpbd.codegen.graph.derivatives import specs
 from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import Model, build
+from diffpbd.codegen.graph.loop_build import build
+from diffpbd.codegen.graph.model import Model
 
 
 @cache

@@ -23,7 +23,8 @@ from diffpbd.codegen.graph.contact_kernels import touch_curvature, touch_slopes
 from diffpbd.codegen.graph.contacts import rows_at
 from diffpbd.codegen.graph.derivatives import specs
 from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import Model, build
+from diffpbd.codegen.graph.loop_build import build
+from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.joint_space import contacts
 from diffpbd.codegen.program.program import Program
 
