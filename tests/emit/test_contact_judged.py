@@ -14,7 +14,7 @@ from support.robots import generated
 from support.touch_oracle import Oracle
 
 from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
-from diffpbd.codegen.graph.loop_build import build
+from diffpbd.codegen.graph.loops.build import build
 from diffpbd.runtime import Robot, load
 
 H = 0.01

@@ -16,8 +16,8 @@ from support.touching import RADIUS
 
 from diffpbd.codegen.description.front.resolve import read_robot
 from diffpbd.codegen.description.recipe.file import load_recipe
-from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.loop_build import build
+from diffpbd.codegen.graph.functions.functions import Graphs
+from diffpbd.codegen.graph.loops.build import build
 
 GRAVITY = 9.81
 

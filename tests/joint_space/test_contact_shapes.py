@@ -18,10 +18,10 @@ from support.shaped import shaped_arms
 from diffpbd.codegen.description.front.resolve import read_robot
 from diffpbd.codegen.description.recipe.file import load_recipe
 from diffpbd.codegen.description.robot.robot import BOX, CAPSULE, SPHERE, Contact, Robot
-from diffpbd.codegen.graph.derivatives import specs
-from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.loop_build import build
-from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.functions.derivatives import specs
+from diffpbd.codegen.graph.functions.functions import Graphs
+from diffpbd.codegen.graph.loops.build import build
+from diffpbd.codegen.graph.model.model import Model
 
 
 @cache

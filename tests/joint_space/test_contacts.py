@@ -19,12 +19,12 @@ from support.touching import RADIUS, reaching_arm, two_arms, two_balls
 from diffpbd.codegen.description.front.resolve import read_robot
 from diffpbd.codegen.description.recipe.file import load_recipe
 from diffpbd.codegen.description.robot.robot import Contact, Plane, Robot
-from diffpbd.codegen.graph.contact_kernels import touch_curvature, touch_slopes
-from diffpbd.codegen.graph.contacts import rows_at
-from diffpbd.codegen.graph.derivatives import specs
-from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.loop_build import build
-from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.contact.contact_kernels import touch_curvature, touch_slopes
+from diffpbd.codegen.graph.contact.contacts import rows_at
+from diffpbd.codegen.graph.functions.derivatives import specs
+from diffpbd.codegen.graph.functions.functions import Graphs
+from diffpbd.codegen.graph.loops.build import build
+from diffpbd.codegen.graph.model.model import Model
 from diffpbd.codegen.joint_space import contacts
 from diffpbd.codegen.program.program import Program
 

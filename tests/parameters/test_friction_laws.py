@@ -20,9 +20,9 @@ from support.sled import LAWS, MASS, URDF, description, friction, law, sled
 from diffpbd.codegen.description.front.urdf import read_urdf
 from diffpbd.codegen.description.recipe.options import option_words
 from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
-from diffpbd.codegen.graph import joint_step
-from diffpbd.codegen.graph.parameters import alpha_entries
-from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.graph.expressions.translate import inline
+from diffpbd.codegen.graph.model.parameters import alpha_entries
+from diffpbd.codegen.graph.step import joint_step
 from diffpbd.codegen.joint_space import link_jacobian
 from diffpbd.codegen.program.program import Program
 from diffpbd.runtime import Robot, load

@@ -17,7 +17,7 @@ from support.peer import Peer, runge_kutta
 from support.programs import Programs
 from support.robots import generated, loaded_alpha
 
-from diffpbd.codegen.graph.joint_step import Residuals
+from diffpbd.codegen.graph.step.joint_step import Residuals
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.identify import identify

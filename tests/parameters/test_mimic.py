@@ -13,7 +13,7 @@ from diffpbd.codegen.description.front.export import urdf_text
 from diffpbd.codegen.description.front.urdf import read_urdf
 from diffpbd.codegen.description.robot.robot import Mimic
 from diffpbd.codegen.description.robot.singular import singular_links
-from diffpbd.codegen.graph.derivatives import specs
+from diffpbd.codegen.graph.functions.derivatives import specs
 from diffpbd.runtime.base.joint_types import type_of
 
 BAR = 1e-11

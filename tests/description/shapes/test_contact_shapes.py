@@ -14,8 +14,8 @@ from diffpbd.codegen.description.recipe.file import load_recipe
 from diffpbd.codegen.description.recipe.recipe import with_options
 from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.description.shapes.contacts import contact_lines
-from diffpbd.codegen.graph.loop_build import build
-from diffpbd.codegen.graph.loop_report import contact_facts
+from diffpbd.codegen.graph.loops.build import build
+from diffpbd.codegen.graph.loops.report import contact_facts
 
 
 def read(mechanism: Mechanism, folder: Path, line: str = "") -> Robot:

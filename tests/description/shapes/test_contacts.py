@@ -17,7 +17,7 @@ from diffpbd.codegen.description.recipe.recipe import with_options
 from diffpbd.codegen.description.report import DescriptionError
 from diffpbd.codegen.description.robot.robot import WORLD, Plane, Robot
 from diffpbd.codegen.description.shapes.contacts import contact_lines
-from diffpbd.codegen.graph.loop_build import build
+from diffpbd.codegen.graph.loops.build import build
 from diffpbd.runtime.cli import cli
 
 
