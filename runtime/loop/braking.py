@@ -3,10 +3,13 @@
 It counts on what the run has shown of the arm (`Seen`), not on the model's friction or rotors: torque for an inertia that is
 not there throws a light joint, and a stop's states are too late to take it back. Friction that opposes the motion is not
 compensated, but inertia couples the joints: a joint slowed by friction accelerates others, which is. What drives the arm
-and was not seen before is caught by an integral of the speed, within the joints' inertia.
+and was not seen before is caught by an integral of the speed beyond that of a joint that slows down, within the joints'
+inertia: an integral of the whole speed throws light joints back.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -40,6 +43,8 @@ LONGEST = 0.02
 """s; longest time between two states that the way is counted for."""
 LEAST_INERTIA = 1e-9
 """kg·m²; of a joint's mass matrix, to divide by."""
+SLOWED = 0.15
+"""s; time constant of the speed of a joint that slows down, which is not counted."""
 TURNED = 0.5
 """Factor on the deceleration of a joint that has turned around under the brake: it is elastic, or lighter than assumed."""
 SWEEPS, CLOSE = 30, 1e-3
@@ -57,9 +62,12 @@ class Brake:
         self._empty = None if motion is None else motion.links()
         self.begin(Shown(self._zero, self._zero, self._zero))
 
-    def begin(self, shown: Shown) -> None:
-        """A stop begins; `shown` is what is known of the arm besides its model."""
-        self._shown = shown
+    def begin(self, shown: Shown, *, led: bool = False) -> None:
+        """A stop begins; `shown` is what is known of the arm besides its model.
+
+        An arm that is `led` by hand may carry what nobody has seen: the integral counts all of its speed.
+        """
+        self._shown, self._led = shown, led
         self._links = self._empty
         if shown.load is not None and self._motion is not None:
             self._links = self._motion.links(shown.load)
@@ -67,6 +75,8 @@ class Brake:
         """Decelerations [rad/s²] by the way, and the signs of the last speeds beyond SLOW."""
         self._gain = np.ones_like(self._zero)
         self._stamp: float | None = None
+        self._slowing = self._zero
+        """Speeds [rad/s] that those at the begin may still have."""
 
     def torque(
         self, stamp: float, q: FloatArray, dq: FloatArray, pressed: FloatArray | None = None
@@ -98,11 +108,14 @@ class Brake:
         self._side = np.where(side != 0.0, side, self._side)
 
     def _catch(self, stamp: float, dq: FloatArray) -> None:
-        """Count the way since the last state."""
+        """Count the way since the last state that a joint made too fast."""
         elapsed = 0.0 if self._stamp is None else min(max(stamp - self._stamp, 0.0), LONGEST)
+        begins = self._stamp is None and not self._led
+        self._slowing = np.abs(dq) if begins else math.exp(-elapsed / SLOWED) * self._slowing
         self._stamp = stamp
+        beyond = np.sign(dq) * np.maximum(np.abs(dq) - self._slowing, 0.0)
         kept = np.where(self._caught * dq > 0.0, np.exp(-elapsed / LEAK), 1.0)
-        self._caught = kept * self._caught - CATCH * elapsed * self._gain * dq
+        self._caught = kept * self._caught - CATCH * elapsed * self._gain * beyond
 
     def _held(self, q: FloatArray, pressed: FloatArray | None) -> FloatArray:
         """The torque [N·m] against loads and pushes."""

@@ -231,7 +231,7 @@ class Supervisor:
             law, mass = self._brake.yielding(q, dq, self._reflexes.external)
         else:
             if self._seen is not None and not self._braking:
-                self._brake.begin(self._seen.shown())
+                self._brake.begin(self._seen.shown(), led=self._expected is None)
             self._braking = True
             law, mass = self._brake.torque(stamp, q, dq, pressed)
         if not (finite(law) and finite(gravity)):

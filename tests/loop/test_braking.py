@@ -89,9 +89,10 @@ def test_a_load_is_held_and_braked_with_its_inertia() -> None:
     np.testing.assert_allclose(brake.torque(0.0, Q, dq)[0], inertial(Q, dq, -20.0 * dq))
 
 
-def test_the_way_is_caught_within_the_inertia_and_let_go_along_the_motion() -> None:
+def test_the_way_of_an_arm_that_was_led_is_caught_within_the_inertia_and_let_go_along_the_motion() -> None:
     """50 rad/s² for a radian, of states not more than 0.02 s apart; it goes in 0.05 s once the joint comes back."""
     brake, dq = Brake(bench_limits(), SMOOTH), np.array([0.04, -0.02])
+    brake.begin(NOTHING, led=True)
     steady = brake.torque(0.0, Q, dq)[0]
     for stamp, way in ((0.01, 0.01), (0.01, 0.01), (0.02, 0.02), (0.5, 0.04)):
         law, _ = brake.torque(stamp, Q, dq)
@@ -101,6 +102,18 @@ def test_the_way_is_caught_within_the_inertia_and_let_go_along_the_motion() -> N
     before, _ = Brake(bench_limits(), SMOOTH).torque(0.0, Q, back)
     left = -50.0 * 0.04 * np.exp(-0.01 / 0.05) * dq - 50.0 * 0.01 * back
     np.testing.assert_allclose(law - before, mass(Q) @ left, atol=1e-9)
+
+
+def test_otherwise_only_what_is_faster_than_a_joint_that_slows_down_is_caught() -> None:
+    """Its speed falls by 1/e in 0.15 s; what a second joint gains counts."""
+    brake, dq = Brake(bench_limits(), SMOOTH), np.array([0.04, 0.02])
+    steady = brake.torque(0.0, Q, dq)[0]
+    slower = np.exp(-0.01 / 0.15) * dq
+    law, _ = brake.torque(0.01, Q, slower)
+    np.testing.assert_allclose(law, inertial(Q, slower, -20.0 * slower), atol=1e-9)
+    law, _ = brake.torque(0.02, Q, dq)
+    beyond = (1.0 - np.exp(-0.02 / 0.15)) * dq
+    np.testing.assert_allclose(law - steady, mass(Q) @ (-50.0 * 0.01 * beyond), atol=1e-9)
 
 
 def test_what_presses_takes_the_place_of_what_was_held_where_it_is_more() -> None:
