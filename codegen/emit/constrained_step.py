@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 
+from diffpbd.codegen.description.contact_law import IN_CONE
 from diffpbd.codegen.emit.c_writer import kernel, literal
 from diffpbd.codegen.emit.constants import OUTSIDE_LIMITS, REFUTED
 from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
@@ -86,6 +87,7 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         "COULOMB": stretch[0] if stretch else 0, "LIMIT_LOAD": where.get("limit.load", 0),
         "LIMIT_SLIP": where.get("limit.slip", 0), "UNILATERAL": tree.unilateral, "SIDES": len(found),
         "CONTACTS": len(tree.contacts), "LAW": LAW + 2 * tree.turned, "LEVERS": LAW, "TOUCHES": touches,
+        **{f"LAW_{name.upper()}": place for place, name in enumerate(IN_CONE)},
         "FRICTION_ANY": any(k.frictional for k in tree.contacts),
         "FRICTION_ALL": all(k.frictional for k in tree.contacts), "TURNED": tree.turned,
         "SPUN": any(k.spun for k in tree.contacts), "ROLLED": any(k.rolled for k in tree.contacts),

@@ -82,7 +82,7 @@ static int stiffened(int stage, const double *h, double *square, double *rows, W
   for (i = 0; i < N; i++) {
     for (j = 0; j < size; j++) solved[j + size * i] = X[i + N * j];
   }
-  if (solve_dense(K, solved, size, N) == 2) return 10;
+  if (solve_dense(K, solved, size, N) == NO_PIVOT) return STATUS_LOOPS_SINGULAR;
   for (j = 0; j < size; j++) {
     for (i = 0; i < N; i++) M[i + N * index[j]] = solved[j + size * i] * share[j];
   }

@@ -31,7 +31,7 @@ extern "C" {
  * it where loop_hash() gives the same text. */
 #define LOOP_VERSION "0.2.0"
 #define LOOP_ABI 1
-#define LOOP_HASH "f3e1c8ef615944c28171508947342c06d9c231ac4848d7b39e79955c798ee832"
+#define LOOP_HASH "02af41e2044b39e04c78b9a0fd728182ba1fccd5ebe849c0a92b59c6d87535e5"
 
 enum loop_status {
   LOOP_STATUS_OK = 0,
