@@ -16,7 +16,7 @@ LONG_FILES = {
     "runtime/folder/manifest.py": "records and their reader are one contract",
     "runtime/loop/run.py": "one run from the first state to the last command, on one page",
     "runtime/ros1/node.py": "one protocol",
-    "codegen/description/document.py": "one format",
+    "codegen/description/read/urdf/document.py": "one format",
     "codegen/emit/call_writer.py": "one writer",
     "codegen/emit/step_kernels.py": "one step's kernels, until work arrays are structs",
     "codegen/method/projection.py": "one elimination",

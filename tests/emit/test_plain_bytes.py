@@ -15,7 +15,7 @@ import pytest
 from support.mechanisms import bar, joint
 from support.plain_c import TEMPLATES
 
-from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.emit.folder import write_folder
 
 CONSTRAINED = (
