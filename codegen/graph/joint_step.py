@@ -29,12 +29,12 @@ def forwards(h: Any, end: Any) -> Any:
     return ca.if_else(h >= LEAST_STEP, end, ca.DM.nan(end.numel(), 1))
 
 
-def kernel_graph(program: Program, name: str, prepared: Prepared) -> ca.Function:
-    """A program as an SX kernel of its own inputs, then alpha and the prepared model values."""
+def kernel_graph(program: Program, name: str, prepared: Prepared, more: Mapping[str, Any] | None = None) -> ca.Function:
+    """A program as an SX kernel of its own inputs, then alpha, the prepared model values, and `more` that its model has."""
     blocks = prepared.model.blocks
     free = {k: ca.SX.sym(k, m.rows, m.cols) for k, m in program.inputs.items() if k not in blocks and k != "meeting"}
     outputs = inlined(program, prepared.model, free)
-    return graph_of(name, {**free, "alpha": prepared.model.alpha, "model": prepared.symbols}, outputs)
+    return graph_of(name, {**free, "alpha": prepared.model.alpha, "model": prepared.symbols, **(more or {})}, outputs)
 
 
 def _form(tree: Tree) -> Any:

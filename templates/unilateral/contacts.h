@@ -105,7 +105,7 @@ static void touch_turning(const Stage *s, const double *x, Work *w) {
   }
   for (k = 0; k < CONTACTS; k++) near += !s->far[SIDES + k] && touch_size(k) >= 3;
   if (near == 0 || moved < C_CONE_TURN) return;
-  touch_slopes_kernel(s->p, x, w->sign, w->J0, s->h, s->alpha, turn, w->kernel);
+  touch_slopes_kernel(s->p, x, w->sign, w->J0, s->h, s->alpha, w->model, turn, w->kernel);
   for (k = 0; k < CONTACTS; k++) {
     double *Y = w->by + N * touch_row[k];
     const double half = 0.5 / s->h[0];

@@ -14,14 +14,14 @@ import pytest
 from support.mechanisms import robot_of
 from support.touching import block
 
-from diffpbd.codegen.description.contact_law import IN_CONE
+from diffpbd.codegen.description.robot.contact_law import IN_CONE
 
 STATE = {"p": [0.0, 0.0, 1e-4], "pd": [1.0, 0.0, -1.0], "u": [0.3, 0.0, -2.0]}
 LAW = {"contact.friction.block": 0.4, "contact.load.block": 7.0, "contact.compliance.block": 1e-5, "contact.slip": 2e-6}
 SCRIPT = """
 import json, sys
 from pathlib import Path
-from diffpbd.codegen.description import contact_law
+from diffpbd.codegen.description.robot import contact_law
 contact_law.IN_CONE = tuple(json.loads(sys.argv[1]))
 from diffpbd.codegen.generate import generate
 from diffpbd.runtime import load
