@@ -48,7 +48,7 @@ def stepped(model: Model) -> tuple[int, ...]:
 
 def judged(model: Model) -> int:
     """Operations of the judgement of a step whose energy falls, and whose pose is where its rates lead, but for those in its
-    kernels (templates/certificate.h, loops_closed.h)."""
+    kernels (templates/unilateral/certificate.h, loops_closed.h)."""
     n, m, tree = model.tree.freedoms, model.tree.rows, model.tree
     looked = (2 * n - 1) * len(constrained_step.told(model)) if tree.closures else 0
     if not tree.unilateral:

@@ -18,8 +18,8 @@ from diffpbd.codegen.graph.meetings import CORE
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.program.tree import Contact
 
-SEVERAL: Final = 8
-"""Contacts up to which every one has text of its own: a kind's text does not share its links' places with other kinds."""
+SEVERAL: Final = 16
+"""Contacts up to which every one has text of its own: in a loop each works out anew where its links are."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Kernels of the joint-space step with closed loops and limits, under the names of templates/constrained_step.c."""
+"""Kernels of the joint-space step with closed loops and limits, under the names of templates/step/constrained_step.c."""
 
 from __future__ import annotations
 

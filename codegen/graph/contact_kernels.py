@@ -1,4 +1,4 @@
-"""Kernels of contacts for templates/constrained_step.c: rows at a pose, their derivatives, the law, rebounds."""
+"""Kernels of contacts for templates/step/constrained_step.c: rows at a pose, their derivatives, the law, rebounds."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def step_programs(tree: Tree) -> dict[str, Program]:
 
 
 def kernels(model: Model, prepared: Prepared, by_alpha: bool = True) -> list[ca.Function]:
-    """Every kernel of a short tree's joint-space step, under the names that templates/joint_step.c uses; that of the
+    """Every kernel of a short tree's joint-space step, under the names that templates/step/joint_step.c uses; that of the
     Jacobian by parameters only with `by_alpha`."""
     tree = model.tree
     prepare = graph_of("prepare", {"alpha": model.alpha}, {"model": prepared.values})

@@ -31,7 +31,7 @@ extern "C" {
  * it where contact_hash() gives the same text. */
 #define CONTACT_VERSION "0.2.0"
 #define CONTACT_ABI 1
-#define CONTACT_HASH "8e965023709a916b88a19a21f4237a1bf50483616fbd82110cc1d4f282436547"
+#define CONTACT_HASH "d54887dffa97f37009b122faee75412c5b590883fc20df751cff1b2462a3aab6"
 
 enum contact_status {
   CONTACT_STATUS_OK = 0,

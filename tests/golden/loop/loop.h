@@ -31,7 +31,7 @@ extern "C" {
  * it where loop_hash() gives the same text. */
 #define LOOP_VERSION "0.2.0"
 #define LOOP_ABI 1
-#define LOOP_HASH "02af41e2044b39e04c78b9a0fd728182ba1fccd5ebe849c0a92b59c6d87535e5"
+#define LOOP_HASH "fde4a45eefac0c69c241a6c6cbc3b4c9c9d20683bd264d76a397d359cadbc5e1"
 
 enum loop_status {
   LOOP_STATUS_OK = 0,
