@@ -1,4 +1,4 @@
-"""Kernels of many contacts as C: a loop over a table, which calls the kernel of each one's kind (see `graph/alike.py`)."""
+"""Kernels of many contacts as C: a loop over a table that calls the kernel of each one's kind (`graph/model/alike.py`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from diffpbd.codegen.emit.c_writer import Kernel
-from diffpbd.codegen.graph.alike import Kind
+from diffpbd.codegen.graph.model.alike import Kind
 
 NAMES: Final = ("touch_start", "touch", "directions", "touch_slopes", "touch_curvature", "touch_parameters", "slid")
 """Kernels of contacts; a kind's have its number behind the name."""

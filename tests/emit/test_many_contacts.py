@@ -13,7 +13,7 @@ from support.mechanisms import Mechanism, in_cache
 from support.robots import generated
 from support.touching import TABLE, contact, presser
 
-from diffpbd.codegen.graph import alike
+from diffpbd.codegen.graph.model import alike
 from diffpbd.runtime import Robot, load
 
 FUNCTIONS = ("joint_step", "jac_alpha_joint_step")

@@ -31,7 +31,7 @@ extern "C" {
  * it where contact_hash() gives the same text. */
 #define CONTACT_VERSION "0.2.0"
 #define CONTACT_ABI 1
-#define CONTACT_HASH "d54887dffa97f37009b122faee75412c5b590883fc20df751cff1b2462a3aab6"
+#define CONTACT_HASH "fcc95d36125d2d4a69b5b883bc1641bf36ef58904570c134eeaf25441293c3a9"
 
 enum contact_status {
   CONTACT_STATUS_OK = 0,

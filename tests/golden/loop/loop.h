@@ -31,7 +31,7 @@ extern "C" {
  * it where loop_hash() gives the same text. */
 #define LOOP_VERSION "0.2.0"
 #define LOOP_ABI 1
-#define LOOP_HASH "fde4a45eefac0c69c241a6c6cbc3b4c9c9d20683bd264d76a397d359cadbc5e1"
+#define LOOP_HASH "10fdb5e29c5e0d82d0e3d6bb49b017e49fdcb6e02f909029b22e063b79649941"
 
 enum loop_status {
   LOOP_STATUS_OK = 0,
