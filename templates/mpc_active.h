@@ -6,7 +6,7 @@
  *   minimise  1/2 m'H m - v'm,  0 <= m <= price of a unit of violation,  H = F'F,  v: violations with m = 0.
  *
  * The working set starts with the rows active at the guess and grows by violated ones; inactive rows are dropped when it gets full.
- * Block pivoting, with single pivots if that stalls (Judice and Pires 1994). */
+ * Projected Newton steps raise the dual program's value, so its multipliers are of use whenever they end. */
 
 enum { LOWEST, BETWEEN, HIGHEST }; /* multiplier: 0, free, at its upper bound */
 
@@ -98,65 +98,111 @@ static void leave(Problem *o) {
   w->count = count;
 }
 
-/* Solves for the free multipliers (BETWEEN), the others being at a bound; 0: the rows are dependent. */
-static int between(Active *w) {
-  int at[ACTIVE], m = 0, i, j, k;
-  double *L = w->L, *x = w->y;
+/* w->left: what the multipliers leave of the violations, the slope of the dual program. Returns its value. */
+static double leftover(Active *w) {
+  double value = 0.0;
+  int i;
+  memset(w->left, 0, sizeof w->left);
+  add_product(w->count, w->count, w->H, ACTIVE, w->multiplier, w->left, 0);
+  for (i = 0; i < w->count; i++) {
+    value += (w->violated[i] - 0.5 * w->left[i]) * w->multiplier[i];
+    w->left[i] = w->violated[i] - w->left[i];
+  }
+  return value;
+}
+
+/* The set of every multiplier by the slope, except those that are blocked at a bound; returns whether all free slopes are zero. */
+static int sorted(Active *w) {
+  int i, done = 1;
+  for (i = 0; i < w->count; i++) {
+    const double left = w->left[i], good = 0.5 * w->missed[i];
+    const int low = w->multiplier[i] <= 0.0, high = w->multiplier[i] >= w->most[i];
+    w->set[i] = low && (left <= good || w->blocked[i]) ? LOWEST : high && (left >= -good || w->blocked[i]) ? HIGHEST : BETWEEN;
+    if (w->set[i] == BETWEEN && fabs(left) > good) done = 0;
+  }
+  return done;
+}
+
+/* w->way: Newton's step of the free multipliers; returns their number. */
+static int newton(Active *w) {
+  int at[ACTIVE], m = 0, i, j;
+  double *L = w->L, *x = w->y, v[ACTIVE];
   for (i = 0; i < w->count; i++)
     if (w->set[i] == BETWEEN) at[m++] = i;
-    else w->multiplier[i] = w->set[i] == LOWEST ? 0.0 : w->most[i];
-  for (i = 0; i < m; i++) {
-    const double *row = w->H + ACTIVE * at[i];
-    x[i] = w->violated[at[i]];
-    for (j = 0; j < w->count; j++)
-      if (w->set[j] == HIGHEST) x[i] -= row[j] * w->most[j];
-    for (j = 0; j <= i; j++) {
-      double value = row[at[j]] * (i == j ? 1.0 + C_MPC_RIDGE : 1.0);
-      for (k = 0; k < j; k++) value -= L[k + ACTIVE * i] * L[k + ACTIVE * j];
-      if (j < i) L[j + ACTIVE * i] = value * L[j + ACTIVE * j];
-      else if (value > C_MPC_PIVOT * row[at[i]]) L[i + ACTIVE * i] = 1.0 / sqrt(value);
-      else return 0;
-    }
+  for (j = 0; j < m; j++) { /* Cholesky, column after column, from the first row of j's four */
+    const int first = j / 4 * 4;
+    const double *from = w->H + ACTIVE * at[j];
+    double *to = L + ACTIVE * j;
+    for (i = first; i < m; i++) to[i] = from[at[i]];
+    for (; i % 4; i++) to[i] = 0.0;
+    to[j] += C_MPC_RIDGE * from[at[j]];
+    for (i = 0; i < j; i++) v[i] = -L[j + ACTIVE * i];
+    add_product(m - first, j, L + first, ACTIVE, v, to + first, 0);
+    to[j] = to[j] > C_MPC_PIVOT * from[at[j]] ? 1.0 / sqrt(to[j]) : 0.0;
+    for (i = j + 1; i < m; i++) to[i] *= to[j];
   }
-  for (i = 0; i < m; i++) {
-    for (k = 0; k < i; k++) x[i] -= L[k + ACTIVE * i] * x[k];
-    x[i] *= L[i + ACTIVE * i];
+  for (i = 0; i < m; i++) x[i] = w->left[at[i]];
+  for (j = 0; j < m; j++) {
+    x[j] *= L[j + ACTIVE * j];
+    for (i = j + 1; i < m; i++) x[i] -= L[i + ACTIVE * j] * x[j];
   }
-  for (i = m - 1; i >= 0; i--) {
-    x[i] *= L[i + ACTIVE * i];
-    for (k = 0; k < i; k++) x[k] -= L[k + ACTIVE * i] * x[i];
-    w->multiplier[at[i]] = x[i];
+  memset(w->way, 0, sizeof w->way);
+  for (j = m - 1; j >= 0; j--) {
+    for (i = j + 1; i < m; i++) x[j] -= L[i + ACTIVE * j] * x[i];
+    w->way[at[j]] = x[j] *= L[j + ACTIVE * j];
   }
-  return 1;
+  return m;
 }
 
-/* The state that row i's multiplier should have. */
-static int belongs(const Active *w, int i) {
-  const double *row = w->H + ACTIVE * i;
-  double left = w->violated[i];
-  int j;
-  if (w->set[i] == BETWEEN) return w->multiplier[i] < 0.0 ? LOWEST : w->multiplier[i] > w->most[i] ? HIGHEST : BETWEEN;
-  for (j = 0; j < w->count; j++) left -= row[j] * w->multiplier[j];
-  if (w->set[i] == LOWEST) return left > 0.5 * w->missed[i] ? BETWEEN : LOWEST;
-  return left < -0.5 * w->missed[i] ? BETWEEN : HIGHEST;
+/* Sets the multipliers to from + step way within their bounds; returns the dual program's value. */
+static double moved(Active *w, const double *from, double step) {
+  int i;
+  for (i = 0; i < w->count; i++) w->multiplier[i] = clamp(from[i] + step * w->way[i], 0.0, w->most[i]);
+  return leftover(w);
 }
 
-/* Solves the dual program; 0: no convergence. */
-static int multipliers(Active *w) {
-  int least = ACTIVE + 1, chances = 3, pass, i;
-  for (pass = 0; pass < C_MPC_EXCHANGES; pass++) {
-    int to[ACTIVE], wrong = 0, last = 0;
-    if (!between(w)) return 0;
-    for (i = 0; i < w->count; i++) {
-      to[i] = belongs(w, i);
-      if (to[i] != w->set[i]) wrong++, last = i;
-    }
-    if (wrong == 0) return 1;
-    if (wrong < least) least = wrong, chances = 3;
-    else chances--;
-    for (i = chances < 0 ? last : 0; i < w->count && (chances >= 0 || i == last); i++) w->set[i] = to[i];
+/* Newton's step until the first multipliers reach a bound, where they stay until the others are solved for. */
+static double until_bound(Active *w, const double *from) {
+  double step = 1.0, room[ACTIVE];
+  int i;
+  for (i = 0; i < w->count; i++) {
+    const double way = w->way[i];
+    room[i] = way < 0.0 ? from[i] / -way : way > 0.0 ? (w->most[i] - from[i]) / way : C_MPC_NONE;
+    if (room[i] < step) step = room[i];
   }
-  return 0;
+  for (i = 0; i < w->count; i++) {
+    w->blocked[i] |= room[i] <= step;
+    if (room[i] <= step) w->way[i] = w->way[i] < 0.0 ? -C_MPC_NONE : C_MPC_NONE;
+  }
+  return moved(w, from, step);
+}
+
+/* Solves the dual program with at most *rows rows factorised in all, and takes them off; 0: not to the end. Newton's steps are projected
+ * onto the bounds (Bertsekas 1982); where that does not raise the value they end at the first bound. */
+static int multipliers(Active *w, int *rows) {
+  double value = leftover(w), from[ACTIVE];
+  int half, blocked = 0;
+  memset(w->blocked, 0, sizeof w->blocked);
+  for (;;) {
+    if (sorted(w)) {
+      if (!blocked) return 1;
+      memset(w->blocked, 0, sizeof w->blocked);
+      blocked = 0;
+      if (sorted(w)) return 1;
+    }
+    if (*rows <= 0) return 0;
+    *rows -= newton(w);
+    memcpy(from, w->multiplier, sizeof from);
+    for (half = 0; half <= C_MPC_BENDS; half++) {
+      const double found = moved(w, from, ldexp(1.0, -half));
+      if (!(found > value)) continue;
+      value = found;
+      break;
+    }
+    if (half <= C_MPC_BENDS) continue;
+    value = until_bound(w, from);
+    blocked = 1;
+  }
 }
 
 /* Tolerance of a row's violation. */
@@ -170,7 +216,7 @@ static int add_row(Problem *o, int k, int kind, double violated) {
   const int j = w->count;
   if (j == ACTIVE) return 0;
   w->count++;
-  w->stage[j] = k, w->kind[j] = kind, w->set[j] = BETWEEN;
+  w->stage[j] = k, w->kind[j] = kind, w->set[j] = BETWEEN, w->multiplier[j] = 0.0;
   w->violated[j] = violated;
   w->missed[j] = missed(o, kind);
   w->most[j] = kind < SOFT ? C_MPC_NONE : kind < SLACK ? o->soft[(kind - SOFT) % X] : near_cost(&o->stage[k], kind - SLACK);
@@ -218,18 +264,32 @@ static int share_of(const Problem *o, const int *acts) {
   return share;
 }
 
+/* Puts the rows from `from` on, which are sorted by ascending stage, in descending order. */
+static void descending(Active *w, int from) {
+  int i = from, j = w->count - 1;
+  for (; i < j; i++, j--) {
+    const int stage = w->stage[i], kind = w->kind[i];
+    const double violated = w->violated[i], missed = w->missed[i], most = w->most[i];
+    w->stage[i] = w->stage[j], w->kind[i] = w->kind[j];
+    w->violated[i] = w->violated[j], w->missed[i] = w->missed[j], w->most[i] = w->most[j];
+    w->stage[j] = stage, w->kind[j] = kind, w->violated[j] = violated, w->missed[j] = missed, w->most[j] = most;
+  }
+}
+
 /* Adds the rows that x_new, u_new violate (only the worst distance of a stage) or, with `guess`, those active at x, u. Returns their
- * number, or -1 if they are too many or a row of the working set is still violated. A bound that becomes active at stage after stage
- * would need a round for each; so rows of following stages are added before they are violated, twice as many each round. */
-static int join(Problem *o, int guess) {
-  const Active *w = &o->scratch->active;
+ * number. *left: a violated row was not added, because the working set is full of rows of earlier stages, or has it already. A bound
+ * that becomes active at stage after stage would need a round for each; so rows of following stages are added before they are violated,
+ * twice as many each round. */
+static int join(Problem *o, int guess, int *left) {
+  Active *w = &o->scratch->active;
   const int before = w->count;
   int acts[SLACK] = {0}, share, k, i, j;
+  *left = 0;
   violations(o);
   for (j = 0; j < before && !guess; j++)
     if (w->kind[j] < SLACK && w->set[j] != LOWEST) acts[w->kind[j]]++;
   share = share_of(o, acts);
-  for (k = o->count - 1; k >= 0; k--) {
+  for (k = 0; k < o->count; k++) {
     const Stage *s = &o->stage[k];
     double side[SLACK + NEAR + 1], at_guess[SLACK + NEAR + 1], most = 0.0;
     int worst = -1;
@@ -246,16 +306,13 @@ static int join(Problem *o, int guess) {
         continue;
       }
       j = at_row(w, before, k, i);
-      if (j >= 0 && w->set[j] == HIGHEST) continue;
-      if (j >= 0) return -1;
-      if (i < SLACK || guess) {
-        if (!add_row(o, k, i, violated)) return -1;
-      } else if (violated > most) {
-        most = violated, worst = i;
-      }
+      if (j >= 0) *left |= w->set[j] != HIGHEST;
+      else if (i < SLACK || guess) *left |= !add_row(o, k, i, violated);
+      else if (violated > most) most = violated, worst = i;
     }
-    if (worst >= 0 && !add_row(o, k, worst, most)) return -1;
+    if (worst >= 0) *left |= !add_row(o, k, worst, most);
   }
+  descending(w, before);
   return w->count - before;
 }
 
@@ -276,31 +333,61 @@ static void take(Problem *o) {
   }
 }
 
-/* Solves the program after `unbounded`; returns the number of rounds, 0: failed, use the interior point method. */
-static int few(Problem *o, int most) {
+/* x_new, u_new: the policy of the last solution forwards, or with `guess` the torques at the guess, clamped to their bounds. */
+static void clamped(Problem *o, int guess) {
+  const double *x = o->x0, *last = o->u_last;
+  int k, i;
+  for (k = 0; k < o->count; k++) {
+    Stage *s = &o->stage[k];
+    if (guess) memcpy(s->u_new, s->u, N * sizeof(double));
+    else policy(s, x, last, s->u_new);
+    for (i = 0; i < N; i++)
+      if (motor[i]) s->u_new[i] = allowed(o->d, i, s->u_new[i], last[i], 0.0);
+    follow(s, x, s->u_new, s->x_new);
+    x = s->x_new, last = s->u_new;
+  }
+}
+
+/* The plan where the rounds end early: from the guess towards the clamped policy as far as the cost falls. Both keep the torque bounds
+ * and follow the linearised motion, and so does what is between them. */
+static void stopped(Problem *o) {
+  double best;
+  int k, i, half;
+  clamped(o, 1);
+  take(o);
+  best = objective(o, 0, 1);
+  clamped(o, 0);
+  for (half = 0; half < C_MPC_HALVINGS; half++) {
+    for (k = 0; k < o->count && half; k++) {
+      Stage *s = &o->stage[k];
+      for (i = 0; i < X; i++) s->x_new[i] = 0.5 * (s->x[i] + s->x_new[i]);
+      for (i = 0; i < N; i++) s->u_new[i] = 0.5 * (s->u[i] + s->u_new[i]);
+    }
+    if (objective(o, 1, 1) < best) {
+      take(o);
+      return;
+    }
+  }
+}
+
+/* Solves the program after `unbounded` in at most `most` rounds; *rounds: their number. 0: not solved. */
+static int few(Problem *o, int most, int *rounds) {
   Active *w = &o->scratch->active;
-  int round, i, j;
+  int left, solved = 1, rows = C_MPC_EXCHANGES * ACTIVE, i, j;
   w->count = 0;
-  for (round = 1; round <= most && round <= C_MPC_ROUNDS; round++) {
+  for (*rounds = 1;; ++*rounds) {
     int joined, from;
     if (w->count > ACTIVE / 2) leave(o);
     from = w->count;
-    joined = join(o, round == 1);
-    if (joined == 0 && round == 1) joined = join(o, 0);
-    if (joined < 0) break;
-    if (joined == 0) {
-      take(o);
-      return round;
-    }
+    joined = join(o, *rounds == 1, &left);
+    if (joined == 0 && *rounds == 1) joined = join(o, 0, &left);
+    if (joined == 0 || *rounds > most || rows <= 0) return joined == 0 && !left && solved;
     columns(o, from);
     for (j = from; j < w->count; j++)
       for (i = 0; i < from; i++) w->violated[j] += w->H[i + ACTIVE * j] * w->multiplier[i];
-    if (!multipliers(w)) break;
+    solved = multipliers(w, &rows);
     no_slopes(o);
     for (j = 0; j < w->count; j++) add_slope(&o->stage[w->stage[j]], w->kind[j], w->multiplier[j]);
     solve_stages(o);
   }
-  no_slopes(o);
-  solve_stages(o);
-  return 0;
 }

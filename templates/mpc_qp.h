@@ -224,7 +224,8 @@ static void initial(Problem *o, int known) {
   }
 }
 
-/* Solves the program: x, u of every stage. 0: converged, 1: iteration limit, 2: torques not determined. */
+/* Solves the program: x, u of every stage. 0: converged, 1: iteration limit, 2: torques not determined. Limits up to C_MPC_ROUNDS are
+ * rounds of the active-set method; with a higher one the interior point follows it. */
 static int solve_program(Problem *o, int most, double tolerance, int *iterations, double *gap) {
   double left = 1.0, sum, mean, step, value;
   int k, i, pairs;
@@ -232,8 +233,14 @@ static int solve_program(Problem *o, int most, double tolerance, int *iterations
   *iterations = 0;
   *gap = 0.0;
   if (found == 1) return 0;
-  if (found == 0) *iterations = few(o, most);
-  if (*iterations > 0) return 0;
+  if (found == 0) {
+    const int solved = few(o, most < C_MPC_ROUNDS ? most : C_MPC_ROUNDS, iterations), stop = most <= C_MPC_ROUNDS;
+    if (solved) take(o);
+    else if (stop) stopped(o);
+    if (solved || stop) return !solved;
+    no_slopes(o);
+    solve_stages(o);
+  }
   initial(o, found == 0);
   for (;; ++*iterations) {
     sum = complementarity(o, 0.0, &pairs);

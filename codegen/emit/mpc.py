@@ -35,7 +35,7 @@ SOURCES: Final = (
 
 MOST_NEAR: Final = 24
 """Largest number of distance inequalities of a stage: the least distances."""
-MOST_ACTIVE: Final = 64
+MOST_ACTIVE: Final = 96
 """Size of the working set of the active-set method."""
 
 

@@ -32,6 +32,7 @@ from diffpbd.runtime.mpc.passive import (
     expect_moments,
     expect_observable,
     measured_state,
+    torque_bounds,
     weights_of_motors,
 )
 from diffpbd.runtime.mpc.plan import PlanReuse, PlanSource
@@ -96,9 +97,8 @@ class Mpc(Sent):
         self._closed = closed_loops.of(robot)
         if chosen.disturbance is not None:
             expect_observable(robot)
-        values = (
-            robot.alpha.vector(alpha) if alpha is None or isinstance(alpha, dict) else np.array(alpha, dtype=np.float64)
-        )
+        named = alpha is None or isinstance(alpha, dict)
+        values = robot.alpha.vector(alpha) if named else np.array(alpha, dtype=np.float64)
         self.alpha = values
         """As given; the plan's may have a wider friction transition."""
         planned = values.copy()
@@ -155,9 +155,9 @@ class Mpc(Sent):
         """What is wrong with the delay that was told, in words."""
         return self._agreement.remark
 
-    def set_torque_bounds(self, lower: FloatArray, upper: FloatArray) -> None:
-        """Other torque bounds [N·m] (n,) from the next tick on; `lower` below `upper`."""
-        self.problem.bounds[0], self.problem.bounds[1] = self._row("lower", lower), self._row("upper", upper)
+    def set_torque_bounds(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> None:
+        """Other torque bounds [N·m] (n,) from the next tick on; `lower` below `upper`, or an InputError."""
+        self.problem.bounds[:2] = torque_bounds(self.problem.robot, lower, upper)
 
     def sent(self, torque: FloatArray) -> None:
         """The torque really sent [N·m] (n,), instead of the last tick's, or in a skipped tick."""
@@ -212,8 +212,8 @@ class Mpc(Sent):
         self._yielding.delay = self.delay
         P, PD, U, tip = map(self._agreement.later, (P, PD, U, tip))
         self._fall_back.see(*state)
-        given = {"P": P, "PD": PD, "U": U, "tip": tip}
-        references = [as_array(r, name, "Mpc.tick", finite=False) for name, r in given.items() if r is not None]
+        given = (("P", P), ("PD", PD), ("U", U), ("tip", tip))
+        references = [as_array(r, name, "Mpc.tick", finite=False) for name, r in given if r is not None]
         if self.observer is not None:
             self._bias = self._observe(self.observer, time, stamp, state)
         if np.isfinite(time) and all(np.isfinite(values).all() for values in (*state, *references)):
