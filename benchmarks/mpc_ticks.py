@@ -68,7 +68,9 @@ def course(robot: Robot, mpc: Mpc, seed: int, *, shoved: bool) -> None:
         at_limit = rng.random(n) < 0.5
         goal = np.where(at_limit, np.where(goal > p, limits.upper, limits.lower), goal)
         goal = np.clip(goal, p - 1.5, p + 1.5)
-        share = max(rng.uniform(0.25, 1.0), 1.1 * np.abs(holding_torque(robot, p, mpc.problem.alpha) / limits.effort).max())
+        share = max(
+            rng.uniform(0.25, 1.0), 1.1 * np.abs(holding_torque(robot, p, mpc.problem.alpha) / limits.effort).max()
+        )
     mpc.set_torque_bounds(-share * limits.effort, share * limits.effort)
     mpc.start(holding_torque(robot, p, mpc.problem.alpha))
     pd, reference, nodes = np.zeros(n), GoalReference(goal, SPEED), H * np.arange(mpc.problem.horizon + 1)
@@ -100,7 +102,9 @@ def main() -> None:
     parser.add_argument("--courses", type=int, default=40, help="of each kind (default %(default)s)")
     parser.add_argument("--horizon", type=int, default=20, help="steps (default %(default)s)")
     given = parser.parse_args()
-    lines = [["arm, course", "ticks", "p50 µs", "p99", "worst", "p99/p50", "rounds p50", "p99", "most", "stopped early"]]
+    lines = [
+        ["arm, course", "ticks", "p50 µs", "p99", "worst", "p99/p50", "rounds p50", "p99", "most", "stopped early"]
+    ]
     for folder in given.library:
         robot = open_library(folder)
         for name, shoved in (("shoves", True), ("bounds", False)):

@@ -12,9 +12,9 @@ import mujoco
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from diffpbd.codegen.description.mjcf_names import Names
-from diffpbd.codegen.description.recipe import Recipe
-from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.read.mjcf.names import Names
+from diffpbd.codegen.description.recipe.recipe import Recipe
+from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build
 

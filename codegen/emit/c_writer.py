@@ -207,7 +207,7 @@ def kernel(
     """C text of an SX function with dense arguments, under a C name. With `accumulate` it adds to its outputs.
 
     With `shared` the text is over the type V of templates/lanes.h, a double or several side by side; inputs of
-    these names hold doubles, one for all. With `device` it is over the V of templates/gpu_device.cuh: one function whatever
+    these names hold doubles, one for all. With `device` it is over the V of templates/gpu/gpu_device.cuh: one function whatever
     its length, whose arguments are anything that has a V under an index; it leaves w alone. `also`: inputs before alpha
     that kernels of this name have for every robot, even if the graph does not.
     """

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import casadi as ca
 
-from diffpbd.codegen.description.loops import WORLD_FRAME
+from diffpbd.codegen.description.joints.loops import WORLD_FRAME
 from diffpbd.codegen.emit import sources
 from diffpbd.codegen.graph.capabilities import GRAPHS, Capabilities
 from diffpbd.codegen.graph.clearance import Clearance, counts_of, specs

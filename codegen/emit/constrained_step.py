@@ -29,9 +29,9 @@ AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_lo
 
 SOURCES = (
     "constrained_step.c", "step_functions.h", "turned_torque.h", "products.h", "lines.h", "dense.h", "free_stages.h", "cones.h",
-    "cone_systems.h", "cone_levels.h", "joint_limits.h", "contacts.h", "contact_slopes.h", "discs.h", "rebounds.h",
-    "certificate.h", "slopes.h", "contact_force.h", "loops_closed.h", "loop_rows.h", "close_loops.h", "convergence.h",
-    "trajectory.h", "work_sizes.h",
+    "cone_systems.h", "cone_levels.h", "joint_limits.h", "contacts.h", "contact_rows.h", "contact_slopes.h", "discs.h",
+    "rebounds.h", "certificate.h", "slopes.h", "contact_force.h", "loops_closed.h", "loop_rows.h", "close_loops.h",
+    "convergence.h", "trajectory.h", "work_sizes.h",
 )  # fmt: skip
 """Plain C of the step: the first file includes what a robot needs of the others."""
 

@@ -27,7 +27,7 @@ STEP: Final = (
     "prepare", "start", "newton", "chord", "end", "velocity", "velocity_gradient", "velocity_newton", "jacobian", "inertia",
     "momentum_slope", "assembly", "solve_transposed", "friction_lag", "adjoint_parameters",
 )  # fmt: skip
-"""Kernels of the step that templates/gpu_step.cuh and gpu_rollout.cuh call."""
+"""Kernels of the step that templates/gpu/gpu_step.cuh and gpu_rollout.cuh call."""
 PLAIN: Final = ("inverse_dynamics", "forward_dynamics", "fk", "tip_jacobian")
 """Functions without an iteration that get an entry."""
 

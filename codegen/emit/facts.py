@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from diffpbd.codegen.description.rigid import upper_triangle
-from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.geometry.rigid import upper_triangle
+from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.graph.loop_report import contact_facts, loop_facts
 from diffpbd.codegen.graph.model import Model
 from diffpbd.runtime.base.joint_types import SCREW

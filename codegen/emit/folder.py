@@ -11,9 +11,9 @@ from typing import Final
 
 import casadi as ca
 
-from diffpbd.codegen.description.frames import chosen_frames
-from diffpbd.codegen.description.recipe import Recipe
-from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.recipe.recipe import Recipe
+from diffpbd.codegen.description.robot.frames import chosen_frames
+from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.emit import formulas, mpc, paths, sources, steps
 from diffpbd.codegen.emit.border import add_frame, add_header
 from diffpbd.codegen.emit.clearance import add_clearance

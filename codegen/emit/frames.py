@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import casadi as ca
 
-from diffpbd.codegen.description.robot import WORLD, Robot, Tip
+from diffpbd.codegen.description.robot.robot import WORLD, Robot, Tip
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.constants import BAD_GOAL, NO_FRAME, NOT_REACHED
 from diffpbd.codegen.emit.model_header import Table, Value, add_source_model

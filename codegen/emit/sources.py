@@ -105,7 +105,7 @@ class Emission:
 
 @dataclass(frozen=True)
 class Entry:
-    """A leaf function in templates/functions.c.jinja."""
+    """A leaf function in templates/text/functions.c.jinja."""
 
     symbol: str
     kernel: Kernel

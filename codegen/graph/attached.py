@@ -7,10 +7,10 @@ from typing import Any
 
 import casadi as ca
 
-from diffpbd.codegen.description.contact_law import IN_CONE, LEVERS
-from diffpbd.codegen.description.rigid import AXES
-from diffpbd.codegen.description.robot import BOX, CAPSULE, IDENTITY, SPHERE, ZERO, Loop, Pair, Plane, Robot, Tip
-from diffpbd.codegen.description.robot import Contact as Sphere
+from diffpbd.codegen.description.geometry.rigid import AXES
+from diffpbd.codegen.description.robot.contact_law import IN_CONE, LEVERS
+from diffpbd.codegen.description.robot.robot import BOX, CAPSULE, IDENTITY, SPHERE, ZERO, Loop, Pair, Plane, Robot, Tip
+from diffpbd.codegen.description.robot.robot import Contact as Sphere
 from diffpbd.codegen.graph.distances import PLANE
 from diffpbd.codegen.graph.geometry import rows, turned, vector
 from diffpbd.codegen.graph.loop_poses import frame_of

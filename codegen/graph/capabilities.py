@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from diffpbd.codegen.description.recipe import ALL, DEFAULT, DEFAULT_SWEEPS, Recipe, default_recipe
-from diffpbd.codegen.description.recipe_options import option_words
-from diffpbd.codegen.description.singular import massless_links, singular_links
+from diffpbd.codegen.description.recipe.options import option_words
+from diffpbd.codegen.description.recipe.recipe import ALL, DEFAULT, DEFAULT_SWEEPS, Recipe, default_recipe
+from diffpbd.codegen.description.robot.singular import massless_links, singular_links
 from diffpbd.codegen.graph.model import Model
 from diffpbd.codegen.laws import forces
 from diffpbd.codegen.program.tree import DENSE_DEPTH

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import casadi as ca
 
-from diffpbd.codegen.description.robot import Shape
+from diffpbd.codegen.description.robot.robot import Shape
 from diffpbd.codegen.functions import DOCS
 from diffpbd.codegen.graph.derivatives import Spec
 from diffpbd.codegen.graph.distances import AXES, BOX, CAPSULE, ORDER, PLANE, SPHERE, Apart, Placed, apart, facing, held

@@ -17,9 +17,9 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
+from diffpbd.codegen.description.geometry.rigid import norm
 from diffpbd.codegen.description.report import listed, quoted
-from diffpbd.codegen.description.rigid import norm
-from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.graph.clearance import Clearance
 from diffpbd.codegen.graph.floating import PLACE
 from diffpbd.codegen.graph.functions import Graphs

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import casadi as ca
 
-from diffpbd.codegen.description.contact_law import IN_CONE
+from diffpbd.codegen.description.robot.contact_law import IN_CONE
 from diffpbd.codegen.graph.geometry import product
 from diffpbd.codegen.graph.joint_step import residuals
 from diffpbd.codegen.graph.meetings import inlined

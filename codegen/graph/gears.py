@@ -12,7 +12,7 @@ from typing import Any
 
 import casadi as ca
 
-from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.robot.robot import Robot
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import casadi as ca
 
-from diffpbd.codegen.description.rigid import ANGLES, rpy_from_rotation
+from diffpbd.codegen.description.geometry.rigid import ANGLES, rpy_from_rotation
 
 RIGHT_ANGLE: Final = 1e-11
 """[1] Entries of a joint's rotation within this of −1, 0 or 1 are rounded to it: a right angle written as 1.57079632679

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from diffpbd.codegen.description.report import Finding, listed, quoted
-from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.graph.loop_branches import Branches
 from diffpbd.codegen.graph.loop_poses import CLOSED, FEWEST, STARTS, Probe, row_names
 from diffpbd.codegen.laws.cuts import ROWS

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from diffpbd.codegen.description.rigid import norm, triad_of
-from diffpbd.codegen.description.robot import Loop, Robot
+from diffpbd.codegen.description.geometry.rigid import norm, triad_of
+from diffpbd.codegen.description.robot.robot import Loop, Robot
 from diffpbd.codegen.laws.cuts import ROWS
 
 STARTS: Final = 40

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
-from diffpbd.codegen.description.contacts import contact_lines
-from diffpbd.codegen.description.recipe import Recipe
+from diffpbd.codegen.description.recipe.recipe import Recipe
 from diffpbd.codegen.description.report import Report, quoted
-from diffpbd.codegen.description.robot import WORLD, Loop, Plane, Robot
+from diffpbd.codegen.description.robot.robot import WORLD, Loop, Plane, Robot
+from diffpbd.codegen.description.shapes.contacts import contact_lines
 from diffpbd.codegen.graph.loop_poses import row_names
 from diffpbd.codegen.graph.loop_rows import Chosen
 from diffpbd.codegen.graph.model import Model, chosen_rows

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from diffpbd.codegen.description.report import Finding, quoted
-from diffpbd.codegen.description.robot import Loop, LoopType, Robot
+from diffpbd.codegen.description.robot.robot import Loop, LoopType, Robot
 from diffpbd.codegen.graph import loop_findings as findings
 from diffpbd.codegen.graph.loop_branches import RANK, Branches, branches, rank_at
 from diffpbd.codegen.graph.loop_motion import SHARE, along, completed, exchanged, lowest, regular

@@ -6,7 +6,7 @@ import math
 
 import casadi as ca
 
-from diffpbd.codegen.description.rigid import norm
+from diffpbd.codegen.description.geometry.rigid import norm
 from diffpbd.codegen.graph.constrained_step import closed_rows
 from diffpbd.codegen.graph.model import Model
 

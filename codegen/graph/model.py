@@ -15,11 +15,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from diffpbd.codegen.description.attached import lever_joints, wrench_frames
-from diffpbd.codegen.description.recipe import Recipe
+from diffpbd.codegen.description.geometry.rigid import AXES, MOMENTS, triad_of, upper_triangle
+from diffpbd.codegen.description.recipe.recipe import Recipe
 from diffpbd.codegen.description.report import DescriptionError, Report
-from diffpbd.codegen.description.rigid import AXES, MOMENTS, triad_of, upper_triangle
-from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.robot.attached import lever_joints, wrench_frames
+from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.graph import loop_findings
 from diffpbd.codegen.graph.attached import as_touching, contact_blocks, lever_numbers, loop_numbers, wrench_numbers
 from diffpbd.codegen.graph.geometry import about_origin, rows, square, squared, symmetric, turned, upper, vector

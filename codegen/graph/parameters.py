@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Final, cast
 
-from diffpbd.codegen.description.contact_law import NUMBERS, OF_ALL, given
-from diffpbd.codegen.description.recipe import Recipe
-from diffpbd.codegen.description.rigid import ANGLES, AXES, MOMENTS, rpy_from_rotation, upper_triangle
-from diffpbd.codegen.description.robot import Contact, Joint, Loop, LoopType, Robot, Vec3
+from diffpbd.codegen.description.geometry.rigid import ANGLES, AXES, MOMENTS, rpy_from_rotation, upper_triangle
+from diffpbd.codegen.description.recipe.recipe import Recipe
+from diffpbd.codegen.description.robot.contact_law import NUMBERS, OF_ALL, given
+from diffpbd.codegen.description.robot.robot import Contact, Joint, Loop, LoopType, Robot, Vec3
 from diffpbd.codegen.joint_space.cones import LIMIT_LOAD
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.folder.manifest import Parameter

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.generate import generate
 from diffpbd.codegen.graph.maximal import casadi_step
 from diffpbd.codegen.graph.model import build

@@ -12,8 +12,8 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.codegen.description.recipe_options import MOST_SWEEPS
-from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.description.front.resolve import resolve
+from diffpbd.codegen.description.recipe.options import MOST_SWEEPS
 from diffpbd.codegen.graph.maximal import blocks
 from diffpbd.codegen.graph.model import build
 from diffpbd.codegen.method import constraints, kinematics

@@ -18,7 +18,7 @@ import diffpbd.runtime.commands.estimate_torque
 import diffpbd.runtime.commands.excite
 import diffpbd.runtime.commands.generate
 import diffpbd.runtime.commands.identify
-from diffpbd.codegen.description.recipe import DEFAULT_SWEEPS
+from diffpbd.codegen.description.recipe.recipe import DEFAULT_SWEEPS
 from diffpbd.codegen.emit.stub import STUB, stub
 from diffpbd.codegen.functions import FUNCTIONS, VARIANTS, expect_declared
 from diffpbd.codegen.graph.capabilities import GROUPS

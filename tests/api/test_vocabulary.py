@@ -11,7 +11,7 @@ import click
 import pytest
 
 import diffpbd
-from diffpbd.codegen.description.recipe import Recipe
+from diffpbd.codegen.description.recipe.recipe import Recipe
 from diffpbd.runtime.api.keywords import TYPES, keywords, stub
 from diffpbd.runtime.base.options import options_of
 from diffpbd.runtime.cli import COMMANDS, cli

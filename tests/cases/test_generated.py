@@ -13,7 +13,7 @@ import pytest
 from support.programs import Programs
 from support.robots import alpha_of, call, generated, graphs, model
 
-from diffpbd.codegen.description.resolve import find_recipe, read_robot
+from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.codegen.generate import generate
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.maximal import values as maximal_values

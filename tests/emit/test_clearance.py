@@ -14,8 +14,8 @@ from support import arm_of_shapes
 from support.coal_judge import distance, geometry, of_shape, placed
 from support.robots import generated
 
-from diffpbd.codegen.description.recipe import default_recipe, with_options
-from diffpbd.codegen.description.resolve import read_doubted
+from diffpbd.codegen.description.front.resolve import read_doubted
+from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
 from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.model.clearance import obstacles as rows_of
 

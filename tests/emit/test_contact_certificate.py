@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from support.robots import generated
 
-from diffpbd.codegen.description.resolve import find_recipe, read_robot
+from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.codegen.emit.c_writer import kernel
 from diffpbd.codegen.emit.constrained_step import judged
 from diffpbd.codegen.graph.joint_step import kernel_graph

@@ -13,7 +13,7 @@ from support.mechanisms import in_cache
 from support.robots import generated
 from support.touch_oracle import Oracle
 
-from diffpbd.codegen.description.resolve import find_recipe, read_robot
+from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.codegen.graph.model import build
 from diffpbd.runtime import Robot, load
 

@@ -169,7 +169,7 @@ def test_constants_of_both_sides_are_one() -> None:
 
 
 def test_robots_without_a_text_for_a_gpu_are_refused_by_name(tmp_path: Path) -> None:
-    from diffpbd.codegen.description.resolve import resolve
+    from diffpbd.codegen.description.front.resolve import resolve
     from diffpbd.codegen.graph.model import build
 
     pendulum = model("double_pendulum")

@@ -19,8 +19,8 @@ from support.robots import CACHE, generated
 
 from benchmarks.menagerie import file_of
 from benchmarks.mujoco_twin import Judge, hinged
-from diffpbd.codegen.description.recipe_file import load_recipe
-from diffpbd.codegen.description.resolve import read_robot
+from diffpbd.codegen.description.front.resolve import read_robot
+from diffpbd.codegen.description.recipe.file import load_recipe
 from diffpbd.runtime import Robot, load
 
 Array = Any

@@ -17,7 +17,7 @@ from support.arguments import arguments, row_of
 from support.numeric import states
 from support.robots import FULL, SOAK, generated, loaded, loaded_alpha
 
-from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.emit.constants import CONSTANTS, FRAME_STATUS, STATUS
 from diffpbd.codegen.emit.folder import write_folder
 from diffpbd.codegen.emit.hold_constants import HOLD_STATUS

@@ -11,8 +11,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 from support.robots import generated
 
+from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.report import DescriptionError
-from diffpbd.codegen.description.resolve import find_recipe, read_robot
 from diffpbd.codegen.graph.loop_poses import CLOSED, close
 from diffpbd.codegen.graph.model import build, probe
 from diffpbd.runtime import load

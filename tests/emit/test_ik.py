@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from description.builders import chain
 from emit.test_frames import Peer, described
 from parameters.test_mimic import gripper
+from support.description.builders import chain
 from support.framed import Framed
 from support.free_flyer import position
 

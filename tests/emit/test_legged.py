@@ -12,8 +12,8 @@ import pytest
 from support.free_flyer import FreeFlyer, difference, moved, position
 from support.robots import generated
 
-from diffpbd.codegen.description.recipe import default_recipe, with_options
-from diffpbd.codegen.description.resolve import read_robot
+from diffpbd.codegen.description.front.resolve import read_robot
+from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
 from diffpbd.codegen.graph.floating import graphs_of
 from diffpbd.codegen.graph.model import build
 from diffpbd.runtime import load

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.mechanisms import MECHANISMS
 
-from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.emit.constrained_step import add_constrained_step
 from diffpbd.codegen.emit.joint_step import add_joint_step
 from diffpbd.codegen.emit.sources import Banner, Emission

@@ -18,7 +18,7 @@ from support.mechanisms import MECHANISMS
 from support.overclosed import wheels
 from support.robots import CACHE, generated
 
-from diffpbd.codegen.description.resolve import find_recipe, read_robot
+from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.runtime import load
 from diffpbd.runtime.base.errors import SolverError
 

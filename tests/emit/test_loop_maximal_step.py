@@ -11,8 +11,8 @@ import pytest
 from support.closed_robots import case
 from support.mechanisms import four_bar
 
-from diffpbd.codegen.description.recipe import with_options
-from diffpbd.codegen.description.resolve import find_recipe, read_robot
+from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
+from diffpbd.codegen.description.recipe.recipe import with_options
 from diffpbd.codegen.graph.capabilities import capabilities
 from diffpbd.codegen.graph.model import build
 from diffpbd.runtime.base.errors import InputError, SolverError

@@ -14,8 +14,8 @@ from support.robots import CACHE, generated
 
 from benchmarks.menagerie import file_of
 from benchmarks.mujoco_twin import Judge, gears, hinged
-from diffpbd.codegen.description.recipe_file import load_recipe
-from diffpbd.codegen.description.resolve import read_robot
+from diffpbd.codegen.description.front.resolve import read_robot
+from diffpbd.codegen.description.recipe.file import load_recipe
 from diffpbd.runtime import Robot, load
 
 FUNCTIONS = ("joint_step", "jac_alpha_joint_step", "rollout", "forward_dynamics")

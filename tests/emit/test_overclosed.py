@@ -13,7 +13,7 @@ from support.closed_judge import Judge
 from support.overclosed import rockers, wheels
 from support.robots import CACHE, generated
 
-from diffpbd.codegen.description.resolve import find_recipe, read_robot
+from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.codegen.graph.loop_poses import CLOSED, close
 from diffpbd.codegen.graph.model import probe
 from diffpbd.runtime import Robot, load

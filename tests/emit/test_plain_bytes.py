@@ -12,10 +12,10 @@ from types import FunctionType
 from typing import Any
 
 import pytest
-from support.imports import ROOT
 from support.mechanisms import bar, joint
+from support.plain_c import TEMPLATES
 
-from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.emit.folder import write_folder
 
 CONSTRAINED = (
@@ -89,7 +89,7 @@ def test_bytes_are_those_without_constraints(tmp_path: Path, monkeypatch: pytest
     plain = emitted(tmp_path / "as_ever")
     assert {"src/joint_step.c", "src/mpc.c", "plain.h"} <= plain.keys()
     assert not {"src/constrained_step.c", "src/floating.c"} & plain.keys()
-    written = {path: text for path, text in plain.items() if not (ROOT / "templates" / Path(path).name).is_file()}
+    written = {path: text for path, text in plain.items() if Path(path).name not in TEMPLATES}
     assert {"plain.h", "src/joint_step_model.h", "src/mpc_model.h"} <= written.keys()
     for path, text in written.items():
         asked = re.sub(r"#define \w+ 0\n", "", text)  # which parts there are, and this is not

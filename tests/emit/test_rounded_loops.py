@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support.robots import generated
 
-from diffpbd.codegen.description.resolve import find_recipe, read_robot
+from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.codegen.graph.model import chosen_rows
 from diffpbd.runtime import load
 

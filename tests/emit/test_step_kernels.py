@@ -12,7 +12,7 @@ import pytest
 from support.robots import loaded, loaded_alpha, model
 from support.rolled import rolled_step, run_rolled
 
-from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.graph.model import build
 from diffpbd.runtime.functions.parameters import ParameterVector
@@ -121,7 +121,7 @@ def test_torques_at_nodes_agree(rolled: ctypes.CDLL, state: dict[str, Any]) -> N
 def test_rolled_text_is_compact(tmp_path: Path) -> None:
     """Each link's share is a call: twice the joints, far less than twice the text."""
     from benchmarks.scale import chain
-    from diffpbd.codegen.description.resolve import resolve
+    from diffpbd.codegen.description.front.resolve import resolve
     from diffpbd.codegen.graph.model import build
 
     sizes = []
@@ -140,7 +140,7 @@ def test_the_forms_are_exchanged_where_their_jacobians_cost_the_same(
 ) -> None:
     """On either side of `DENSE_DEPTH`, the sweeps counted by vectors of so many columns."""
     from benchmarks.scale import chain
-    from diffpbd.codegen.description.resolve import resolve
+    from diffpbd.codegen.description.front.resolve import resolve
     from diffpbd.codegen.graph.model import build
     from diffpbd.codegen.joint_space.tree_jacobian import COLUMNS, SWEPT
     from diffpbd.codegen.program import store, tree

@@ -8,8 +8,8 @@ import casadi
 import numpy as np
 import pytest
 
-from diffpbd.codegen.description.recipe import with_options
-from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.description.front.resolve import resolve
+from diffpbd.codegen.description.recipe.recipe import with_options
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build
 from diffpbd.codegen.graph.solved_step import solved

@@ -7,14 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
-from description.builders import BODY, joint, link, robot
+from support.description.builders import BODY, joint, link, robot
 from support.mechanisms import four_bar
 from support.robots import generated, loaded
 from support.touching import pressing_five_bar
 
-from diffpbd.codegen.description.recipe import DEFAULT_SWEEPS, default_recipe, with_options
-from diffpbd.codegen.description.resolve import find_recipe, read_robot
-from diffpbd.codegen.description.urdf import read_urdf
+from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
+from diffpbd.codegen.description.front.urdf import read_urdf
+from diffpbd.codegen.description.recipe.recipe import DEFAULT_SWEEPS, default_recipe, with_options
 from diffpbd.codegen.graph.capabilities import (
     ALWAYS,
     GRAPHS,

@@ -15,9 +15,9 @@ import pinocchio as pin
 import pytest
 from support.coal_judge import distance, geometry
 
-from diffpbd.codegen.description.recipe import default_recipe, with_options
-from diffpbd.codegen.description.resolve import read_doubted
-from diffpbd.codegen.description.shapes import ShapeEntry
+from diffpbd.codegen.description.front.resolve import read_doubted
+from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
+from diffpbd.codegen.description.shapes.clearance import ShapeEntry
 from diffpbd.codegen.graph import clearance_pairs
 from diffpbd.codegen.graph.clearance import Clearance, counts_of, specs
 from diffpbd.codegen.graph.clearance_pairs import choose, reach_of

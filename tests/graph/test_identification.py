@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from support.robots import alpha_of, call, graphs, loaded_alpha, model
 
-from diffpbd.codegen.description.resolve import shipped_robots
+from diffpbd.codegen.description.front.resolve import shipped_robots
 from diffpbd.codegen.graph import identification
 from diffpbd.codegen.graph.functions import Graphs
 

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 from support.mechanisms import MECHANISMS, Mechanism, delta, four_bar, slider_crank
 from support.overclosed import rockers, wheels
 
+from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.report import DescriptionError
-from diffpbd.codegen.description.resolve import find_recipe, read_robot
-from diffpbd.codegen.description.robot import IDENTITY, ZERO, Joint, Robot
+from diffpbd.codegen.description.robot.robot import IDENTITY, ZERO, Joint, Robot
 from diffpbd.codegen.graph import loop_poses
 from diffpbd.codegen.graph.loop_motion import SHARE
 from diffpbd.codegen.graph.loop_poses import Probe

@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.graph.derivatives import specs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build

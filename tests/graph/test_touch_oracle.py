@@ -14,8 +14,8 @@ from support import touching
 from support.touch_oracle import Oracle
 from support.touching import RADIUS
 
-from diffpbd.codegen.description.recipe_file import load_recipe
-from diffpbd.codegen.description.resolve import read_robot
+from diffpbd.codegen.description.front.resolve import read_robot
+from diffpbd.codegen.description.recipe.file import load_recipe
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build
 

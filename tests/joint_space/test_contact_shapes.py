@@ -15,9 +15,9 @@ from support.closed_judge import Judge
 from support.coal_judge import geometry, request
 from support.shaped import shaped_arms
 
-from diffpbd.codegen.description.recipe_file import load_recipe
-from diffpbd.codegen.description.resolve import read_robot
-from diffpbd.codegen.description.robot import BOX, CAPSULE, SPHERE, Contact, Robot
+from diffpbd.codegen.description.front.resolve import read_robot
+from diffpbd.codegen.description.recipe.file import load_recipe
+from diffpbd.codegen.description.robot.robot import BOX, CAPSULE, SPHERE, Contact, Robot
 from diffpbd.codegen.graph.derivatives import specs
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import Model, build

@@ -16,9 +16,9 @@ from support.closed_judge import Judge
 from support.mechanisms import Mechanism
 from support.touching import RADIUS, reaching_arm, two_arms, two_balls
 
-from diffpbd.codegen.description.recipe_file import load_recipe
-from diffpbd.codegen.description.resolve import read_robot
-from diffpbd.codegen.description.robot import Contact, Plane, Robot
+from diffpbd.codegen.description.front.resolve import read_robot
+from diffpbd.codegen.description.recipe.file import load_recipe
+from diffpbd.codegen.description.robot.robot import Contact, Plane, Robot
 from diffpbd.codegen.graph.contact_kernels import touch_curvature, touch_slopes
 from diffpbd.codegen.graph.contacts import rows_at
 from diffpbd.codegen.graph.derivatives import specs

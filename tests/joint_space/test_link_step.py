@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from description.builders import BODY, joint, link, robot
 from support.branching import branching
+from support.description.builders import BODY, joint, link, robot
 from support.programs import Array, Programs
 from support.robots import loaded_alpha, model
 
-from diffpbd.codegen.description.recipe import default_recipe, with_options
-from diffpbd.codegen.description.resolve import read_robot, shipped_robots
+from diffpbd.codegen.description.front.resolve import read_robot, shipped_robots
+from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
 from diffpbd.codegen.graph.model import build
 from diffpbd.codegen.joint_space import link_rollout, link_step
 from diffpbd.runtime.functions.parameters import ParameterVector

@@ -16,7 +16,7 @@ from support.programs import Programs
 from support.robots import loaded_alpha
 from support.rolled import STRICT
 
-from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.graph.model import build
 from diffpbd.codegen.joint_space import link_jacobian, tree_jacobian
 from diffpbd.codegen.program.program import Program
@@ -134,7 +134,7 @@ void adjoint(const double *joints, double h, const double *a, const double *b, d
 """
     source, library = folder / f"{width}.c", folder / f"{width}.so"
     source.write_text(text)
-    flags = (*STRICT, "-fPIC", "-shared", "-I", str(ROOT / "templates"))
+    flags = (*STRICT, "-fPIC", "-shared", "-I", str(ROOT / "templates" / "step"))
     subprocess.run((*find_compiler(), *flags, str(source), "-o", str(library), "-lm"), check=True)
     return ctypes.CDLL(str(library))
 

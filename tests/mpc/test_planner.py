@@ -327,7 +327,9 @@ def test_references() -> None:
         np.testing.assert_allclose(ours, theirs, atol=1e-12)
 
 
-@pytest.mark.parametrize("lower, upper", [((1.0, -1.0), (-1.0, 1.0)), ((-1.0, 1.0), (1.0, 1.0)), ((np.nan, -1.0), (1.0, 1.0))])
+@pytest.mark.parametrize(
+    "lower, upper", [((1.0, -1.0), (-1.0, 1.0)), ((-1.0, 1.0), (1.0, 1.0)), ((np.nan, -1.0), (1.0, 1.0))]
+)
 def test_torque_bounds_without_room_are_refused_by_name(lower: tuple[float, float], upper: tuple[float, float]) -> None:
     """What was set before still acts."""
     mpc, _ = pendulum(h=0.02)

@@ -17,9 +17,9 @@ from support.robots import CACHE, generated
 from support.rolled import rolled_step, run_rolled
 from support.sled import LAWS, MASS, URDF, description, friction, law, sled
 
-from diffpbd.codegen.description.recipe import default_recipe, with_options
-from diffpbd.codegen.description.recipe_options import option_words
-from diffpbd.codegen.description.urdf import read_urdf
+from diffpbd.codegen.description.front.urdf import read_urdf
+from diffpbd.codegen.description.recipe.options import option_words
+from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
 from diffpbd.codegen.graph import joint_step
 from diffpbd.codegen.graph.parameters import alpha_entries
 from diffpbd.codegen.graph.translate import inline

@@ -9,8 +9,8 @@ import casadi as ca
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from description.builders import LIMIT, TENSOR, joint, link, robot
 from support.described import Described
+from support.description.builders import LIMIT, TENSOR, joint, link, robot
 from support.maximal import Array
 from support.motions import samples
 from support.peer import Peer, runge_kutta

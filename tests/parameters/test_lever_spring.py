@@ -17,7 +17,7 @@ from support.numeric import differences
 from support.robots import loaded_alpha
 from support.sprung import PARTS, SPRING, springs, sprung_pendulum
 
-from diffpbd.codegen.description.resolve import find_recipe
+from diffpbd.codegen.description.front.resolve import find_recipe
 from diffpbd.codegen.generate import generate
 from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.program.program import Program

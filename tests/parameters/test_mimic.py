@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pinocchio
 import pytest
-from description.builders import LIMIT, chain, doubt_codes, fault_codes, joint, link, robot
 from support.described import Described
+from support.description.builders import LIMIT, chain, doubt_codes, fault_codes, joint, link, robot
 from support.robots import loaded_alpha
 
-from diffpbd.codegen.description.export import urdf_text
-from diffpbd.codegen.description.robot import Mimic
-from diffpbd.codegen.description.singular import singular_links
-from diffpbd.codegen.description.urdf import read_urdf
+from diffpbd.codegen.description.front.export import urdf_text
+from diffpbd.codegen.description.front.urdf import read_urdf
+from diffpbd.codegen.description.robot.robot import Mimic
+from diffpbd.codegen.description.robot.singular import singular_links
 from diffpbd.codegen.graph.derivatives import specs
 from diffpbd.runtime.base.joint_types import type_of
 
@@ -145,7 +145,7 @@ def test_export_keeps_them(folded: Described) -> None:
     ],
 )
 def test_what_follows_nothing_is_refused(more: str, word: str) -> None:
-    from diffpbd.codegen.description.validate import check
+    from diffpbd.codegen.description.check.validate import check
 
     source = robot(*map(link, "cab"), joint("ja", "c", "a"), joint("jb", "a", "b", more=more))
     assert any(word in fault.message for fault in check(source).faults)
@@ -190,7 +190,7 @@ def test_a_massless_finger_that_follows_leaves_the_inertia_regular() -> None:
 
 
 def test_both_ways_of_finding_singular_joints_agree() -> None:
-    from diffpbd.codegen.description import singular
+    from diffpbd.codegen.description.robot import singular
 
     for kinds in (("revolute", "prismatic", "continuous"), ("prismatic", "prismatic")):
         described = read_urdf(chain(*kinds))

@@ -17,7 +17,7 @@ from support.peer import Peer
 from support.programs import Programs
 from support.robots import generated, loaded_alpha
 
-from diffpbd.codegen.description.resolve import find_recipe
+from diffpbd.codegen.description.front.resolve import find_recipe
 from diffpbd.codegen.generate import generate
 from diffpbd.codegen.method import kinematics, step
 from diffpbd.runtime import Robot, load

@@ -45,7 +45,7 @@ def compiled_and_run(sources: Iterable[str], options: Iterable[str], folder: Pat
     for path in folder.glob("*.gcov.json.gz"):
         for file in json.loads(gzip.decompress(path.read_bytes()))["files"]:
             source = folder / file["file"]
-            if not (TEMPLATES / source.name).is_file():
+            if source.name not in TEMPLATES:
                 continue
             above = _lines_above(source)
             for line in file["lines"]:  # several of a line that several functions are made from
@@ -55,7 +55,7 @@ def compiled_and_run(sources: Iterable[str], options: Iterable[str], folder: Pat
 
 def _lines_above(source: Path) -> int:
     """Lines of a generated folder's copy above the text of templates/: the banner."""
-    whole, own = source.read_text(encoding="utf-8"), (TEMPLATES / source.name).read_text(encoding="utf-8")
+    whole, own = source.read_text(encoding="utf-8"), TEMPLATES[source.name].read_text(encoding="utf-8")
     return whole[: whole.index(own)].count("\n")
 
 

@@ -10,8 +10,8 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.codegen.description.resolve import resolve
-from diffpbd.codegen.description.robot import IDENTITY, ZERO, Inertial, Joint, Link, Robot
+from diffpbd.codegen.description.front.resolve import resolve
+from diffpbd.codegen.description.robot.robot import IDENTITY, ZERO, Inertial, Joint, Link, Robot
 from diffpbd.codegen.graph.model import build
 from diffpbd.codegen.method.constraints import JointVectors, gradient, hinge_residual, slide_residual
 from diffpbd.codegen.method.kinematics import fk, rotation

@@ -15,7 +15,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.generate import generate
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import Model, build

@@ -10,9 +10,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from diffpbd.codegen.description.recipe import Recipe
-from diffpbd.codegen.description.recipe_options import AVERAGING
-from diffpbd.codegen.description.robot import IDENTITY, Inertial, Joint, Link, Robot, Tip
+from diffpbd.codegen.description.recipe.options import AVERAGING
+from diffpbd.codegen.description.recipe.recipe import Recipe
+from diffpbd.codegen.description.robot.robot import IDENTITY, Inertial, Joint, Link, Robot, Tip
 from diffpbd.codegen.graph.functions import Graphs
 from diffpbd.codegen.graph.model import build
 from diffpbd.codegen.graph.translate import call_graph

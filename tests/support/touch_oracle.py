@@ -17,7 +17,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from diffpbd.codegen.description.robot import Plane, Robot
+from diffpbd.codegen.description.robot.robot import Plane, Robot
 from diffpbd.codegen.graph.constrained_step import closed_rows
 from diffpbd.codegen.graph.gears import gears_of
 from diffpbd.codegen.graph.joint_step import Residuals

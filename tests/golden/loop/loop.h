@@ -31,7 +31,7 @@ extern "C" {
  * it where loop_hash() gives the same text. */
 #define LOOP_VERSION "0.2.0"
 #define LOOP_ABI 1
-#define LOOP_HASH "063ad68ceea0a7106648b367b850a071b0524168a890d32f0f27c3cf8aa2f09d"
+#define LOOP_HASH "f3e1c8ef615944c28171508947342c06d9c231ac4848d7b39e79955c798ee832"
 
 enum loop_status {
   LOOP_STATUS_OK = 0,
