@@ -28,14 +28,14 @@ CALLED_WITH_LOOPS: Final = (
 """The same where loops are closed."""
 
 SOURCES: Final = (
-    "mpc.c", "mpc_products.h", "mpc_block.h", "mpc_riccati.h", "mpc_rows.h", "mpc_active.h", "mpc_dual.h", "mpc_bounds.h", "mpc_qp.h",
-    "mpc_coordinates.h", "turned.h", "mpc_linearise.h", "mpc_clearance.h",
+    "mpc.c", "mpc_products.h", "mpc_block.h", "mpc_riccati.h", "mpc_rows.h", "mpc_active.h", "mpc_dual.h", "mpc_bounds.h",
+    "mpc_qp.h", "mpc_coordinates.h", "turned.h", "mpc_linearise.h", "mpc_clearance.h",
 )  # fmt: skip
 """Plain C of the solver."""
 
 MOST_NEAR: Final = 24
 """Largest number of distance inequalities of a stage: the least distances."""
-MOST_ACTIVE: Final = 96
+MOST_ACTIVE: Final = 64
 """Size of the working set of the active-set method."""
 
 

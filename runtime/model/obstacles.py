@@ -72,7 +72,9 @@ def rows_of(kind: str, given: npt.ArrayLike) -> FloatArray:
     lengths, direction = SOLID[kind]
     for k, row in enumerate(rows):
         if (np.abs(row) > FAR).any():
-            raise InputError(f"{kind}: row {k}: expected numbers of at most {FAR:g}, found {row.tolist()} ({COLUMNS[kind]}).")
+            raise InputError(
+                f"{kind}: row {k}: expected numbers of at most {FAR:g}, found {row.tolist()} ({COLUMNS[kind]})."
+            )
         if (row[lengths] < 0.0).any():
             raise InputError(f"{kind}: row {k}: a length below 0 m, {row[lengths].min():g} ({COLUMNS[kind]}).")
         if direction.stop and not np.linalg.norm(row[direction]) > LEAST_SIZE:

@@ -97,8 +97,9 @@ class Mpc(Sent):
         self._closed = closed_loops.of(robot)
         if chosen.disturbance is not None:
             expect_observable(robot)
-        named = alpha is None or isinstance(alpha, dict)
-        values = robot.alpha.vector(alpha) if named else np.array(alpha, dtype=np.float64)
+        values = (
+            robot.alpha.vector(alpha) if alpha is None or isinstance(alpha, dict) else np.array(alpha, dtype=np.float64)
+        )
         self.alpha = values
         """As given; the plan's may have a wider friction transition."""
         planned = values.copy()
@@ -115,11 +116,9 @@ class Mpc(Sent):
         self._fall_back = FallBack(robot, self.problem.alpha, step, int(chosen.delay))
         self._step = robot.function("joint_step")
         self._nodes: FloatArray = step * np.arange(horizon + 1, dtype=np.float64)
-        self.observer = (
-            None
-            if chosen.disturbance is None
-            else DisturbanceObserver(robot, values, step, time_constant=chosen.disturbance)
-        )
+        self.observer: DisturbanceObserver | None = None
+        if chosen.disturbance is not None:
+            self.observer = DisturbanceObserver(robot, values, step, time_constant=chosen.disturbance)
         self._yielding = Yielding(robot, self.problem.alpha, step, int(chosen.delay), limits[5])
         self._agreement = Agreement(robot, values, step, int(chosen.delay), limits[5])
         self.start()
