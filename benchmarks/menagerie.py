@@ -33,7 +33,7 @@ from diffpbd.codegen.description.read.mjcf.document import stripped
 from diffpbd.codegen.description.recipe.recipe import Recipe, default_recipe
 from diffpbd.codegen.description.report import Report
 from diffpbd.codegen.description.robot.robot import Robot
-from diffpbd.codegen.graph.model import chosen_rows
+from diffpbd.codegen.graph.loops.build import chosen_rows
 
 TABLE = Path(__file__).with_name("menagerie.csv")
 BAR = 1e-9

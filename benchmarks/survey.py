@@ -40,9 +40,9 @@ from diffpbd.codegen.description.read.urdf.document import read_document
 from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
 from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.emit.c_writer import kernel
-from diffpbd.codegen.graph.floating import graphs_of
-from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.graph.functions.functions import Graphs
+from diffpbd.codegen.graph.loops.build import build
+from diffpbd.codegen.graph.solved.floating import graphs_of
 from diffpbd.runtime.base.joint_types import AT_ROOT
 
 PACKAGE = "example-robot-data"

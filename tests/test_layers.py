@@ -27,6 +27,9 @@ DESCRIPTION = (
     ("front",), ("check",), ("recipe",), ("shapes",), ("joints", "read.urdf", "read.mjcf"), ("tree",),
     ("geometry",), ("read",), ("robot",), ("",),
 )  # fmt: skip
+GRAPH = (
+    ("clearance",), ("loops",), ("solved",), ("contact",), ("functions",), ("step",), ("model",), ("expressions",), ("",),
+)  # fmt: skip
 
 
 def room(inside: str, rows: tuple[tuple[str, ...], ...]) -> str:
@@ -36,7 +39,8 @@ def room(inside: str, rows: tuple[tuple[str, ...], ...]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("folder", "rows"), [("runtime", RUNTIME), ("codegen", CODEGEN), ("codegen/description", DESCRIPTION)]
+    ("folder", "rows"),
+    [("runtime", RUNTIME), ("codegen", CODEGEN), ("codegen/description", DESCRIPTION), ("codegen/graph", GRAPH)],
 )
 def test_no_arrow_runs_back_up(folder: str, rows: tuple[tuple[str, ...], ...]) -> None:
     rank = {name: k for k, row in enumerate(rows) for name in row}

@@ -7,8 +7,8 @@ from typing import Final
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.environment import LARGE_ANGLE
 from diffpbd.codegen.emit.hold_constants import HOLD_CONSTANTS, HOLD_NAMES, HOLD_STATUS
-from diffpbd.codegen.graph.geometry import RIGHT_ANGLE
-from diffpbd.codegen.graph.joint_step import LEAST_STEP
+from diffpbd.codegen.graph.expressions.geometry import RIGHT_ANGLE
+from diffpbd.codegen.graph.step.joint_step import LEAST_STEP
 from diffpbd.codegen.method.limits import CLOSE, INWARDS, OUTSIDE, PASSES
 from diffpbd.runtime.folder.manifest import Constant
 from diffpbd.runtime.folder.parameter_rules import FAULTS, ROUNDING

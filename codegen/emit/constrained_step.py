@@ -10,12 +10,12 @@ from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
 from diffpbd.codegen.emit.sources import Emission, Shapes, arguments
 from diffpbd.codegen.emit.work import doubles
 from diffpbd.codegen.functions import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
-from diffpbd.codegen.graph import constrained_step, rebounds
-from diffpbd.codegen.graph.contacts import normals
-from diffpbd.codegen.graph.distances import PLANE
-from diffpbd.codegen.graph.loop_starts import spread, turns, weyl
-from diffpbd.codegen.graph.model import Model
-from diffpbd.codegen.graph.unilateral import STRAIGHT, sides
+from diffpbd.codegen.graph.contact import constrained_step, rebounds
+from diffpbd.codegen.graph.contact.contacts import normals
+from diffpbd.codegen.graph.contact.unilateral import STRAIGHT, sides
+from diffpbd.codegen.graph.expressions.distances import PLANE
+from diffpbd.codegen.graph.loops.starts import spread, turns, weyl
+from diffpbd.codegen.graph.model.model import Model
 from diffpbd.codegen.joint_space import closures
 from diffpbd.codegen.joint_space.cones import LAW
 from diffpbd.codegen.joint_space.link_step import RECORD_ROWS

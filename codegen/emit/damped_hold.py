@@ -10,7 +10,7 @@ from diffpbd.codegen.emit.model_header import Table, add_source_model
 from diffpbd.codegen.emit.sources import Emission, Shapes, arguments
 from diffpbd.codegen.emit.work import doubles
 from diffpbd.codegen.functions import DOCS
-from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.model.model import Model
 
 CALLED: Final = ("mass_matrix", "gravity", "spring_torque")
 """Functions that it calls."""

@@ -11,7 +11,7 @@ from diffpbd.codegen.emit.model_header import add_source_model
 from diffpbd.codegen.emit.paths import add_second_path
 from diffpbd.codegen.emit.sources import Emission, Shapes, arguments, obstacle_shapes, places
 from diffpbd.codegen.functions import DOCS, DOCS_OF_LOOPS
-from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.model.model import Model
 from diffpbd.runtime.folder.manifest import Clearance
 
 CALLED: Final = ("joint_step", "jac_joint_step", "gravity", "spring_torque", "tip_pose", "tip_jacobian")

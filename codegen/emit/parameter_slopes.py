@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.model.model import Model
 from diffpbd.codegen.joint_space.link_shares import NUMBERS, PUSHES, SHARE
 from diffpbd.codegen.joint_space.tree_jacobian import COLUMNS, SWEPT
 from diffpbd.codegen.program.tree import Tree

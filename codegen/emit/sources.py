@@ -12,8 +12,8 @@ from diffpbd.codegen.emit.c_writer import Kernel, kernel
 from diffpbd.codegen.emit.constants import NOT_FINITE, NOT_FORWARDS, SPECIAL_STATUS, STATUS
 from diffpbd.codegen.emit.environment import plain, render
 from diffpbd.codegen.functions import FUNCTIONS, expect_declared
-from diffpbd.codegen.graph.catalogue import axes, is_derivative, unit_and_frame, worded
-from diffpbd.codegen.graph.derivatives import RowSpec, Spec
+from diffpbd.codegen.graph.functions.catalogue import axes, is_derivative, unit_and_frame, worded
+from diffpbd.codegen.graph.functions.derivatives import RowSpec, Spec
 from diffpbd.runtime.folder.manifest import OBSTACLES, Argument, Clearance, Function
 
 

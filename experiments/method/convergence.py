@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.description.recipe.options import MOST_SWEEPS
-from diffpbd.codegen.graph.maximal import blocks
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.graph.functions.maximal import blocks
+from diffpbd.codegen.graph.loops.build import build
 from diffpbd.codegen.method import constraints, kinematics
 from diffpbd.codegen.method.algorithm_1 import direct, gauss_seidel, jacobi
 from diffpbd.codegen.method.corrections import Multiplier, weights

@@ -115,7 +115,7 @@ def examined(file: str, **options: Any) -> Report:
     from diffpbd.codegen.description.front.resolve import find_recipe, shipped_robots
     from diffpbd.codegen.description.recipe.friction_note import friction_notes
     from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
-    from diffpbd.codegen.graph.capabilities import groups_of
+    from diffpbd.codegen.graph.functions.capabilities import groups_of
 
     if not file:
         raise InputError("FILE: expected the name of a file, found an empty string.")
@@ -133,7 +133,7 @@ def examined(file: str, **options: Any) -> Report:
     report = replace(report, notes=friction_notes(robot, recipe))
     if not (robot.loops or robot.passive or robot.pairs):
         return report
-    from diffpbd.codegen.graph.loop_report import with_loops  # which costs a second to import
+    from diffpbd.codegen.graph.loops.report import with_loops  # which costs a second to import
 
     return with_loops(report, robot, recipe)
 
@@ -157,7 +157,7 @@ def exported(robot: str, params: ParameterValues, **options: Any) -> tuple[Expor
     from diffpbd.codegen.description.front.export import export
     from diffpbd.codegen.description.front.resolve import resolve
     from diffpbd.codegen.description.recipe.recipe import SYMBOLIC, with_options
-    from diffpbd.codegen.graph.parameters import alpha_entries
+    from diffpbd.codegen.graph.model.parameters import alpha_entries
 
     recipe, described = resolve(robot, **options)
     layout = ParameterVector(alpha_entries(described, with_options(recipe, symbolic=SYMBOLIC)), recipe.name)

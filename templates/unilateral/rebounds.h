@@ -1,5 +1,5 @@
 /* Restitution: w->shift holds the change of each bouncing contact's closing rate in both stages, w->by_seen its derivatives by gap,
- * approach rate and acceleration at the start, restitution and h. See codegen/graph/rebounds.py. */
+ * approach rate and acceleration at the start, restitution and h. See codegen/graph/contact/rebounds.py. */
 enum { SEEN = 3, BY = 2 * (SEEN + 2), KEPTS = 8 };
 
 /* Shares of the restitution, tried in this order. */

@@ -16,7 +16,7 @@ from support.kernel_head import head
 
 from diffpbd.codegen.emit import call_writer
 from diffpbd.codegen.emit.call_writer import CallWriter, Routine
-from diffpbd.codegen.graph.translate import call_graph
+from diffpbd.codegen.graph.expressions.translate import call_graph
 from diffpbd.codegen.program.program import Matrix, Program
 
 HEAD = "#include <math.h>\n#include <string.h>\n" + head()

@@ -12,6 +12,7 @@ import pinocchio as pin
 import pytest
 from support import arm_of_shapes
 from support.coal_judge import distance, geometry, of_shape, placed
+from support.made.obstacles import OBSTACLES, obstacles
 from support.robots import generated
 
 from diffpbd.codegen.description.front.resolve import read_doubted
@@ -21,7 +22,6 @@ from diffpbd.runtime.model.clearance import obstacles as rows_of
 
 EXACT = 1e-9  # m, of spheres and capsules
 OF_BOXES = 1e-8  # m
-OBSTACLES = ("spheres=2", "capsules=1", "boxes=1", "planes=1")
 
 
 @pytest.fixture(scope="module")
@@ -85,17 +85,6 @@ class Judge:
 @pytest.fixture(scope="module")
 def judge(robot: Robot, file: Path) -> Judge:
     return Judge(robot, file)
-
-
-def obstacles(rng: np.random.Generator) -> dict[str, np.ndarray]:
-    columns = {
-        "spheres": np.vstack([rng.normal(size=(3, 2)), rng.uniform(0.05, 0.2, (1, 2))]),
-        "capsules": np.vstack([rng.normal(size=(6, 1)), rng.uniform(0.05, 0.2, (1, 1))]),
-        "boxes": np.vstack([rng.normal(size=(3, 1)), rng.normal(size=(4, 1)), rng.uniform(0.1, 0.5, (3, 1))]),
-        "planes": np.append(rng.normal(size=3), -0.3)[:, None],
-    }
-    columns["planes"][:3] /= np.linalg.norm(columns["planes"][:3])
-    return columns
 
 
 def poses(robot: Robot, rng: np.random.Generator, count: int) -> np.ndarray:

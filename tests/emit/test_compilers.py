@@ -9,14 +9,14 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from emit.test_contact_judged import case as pressing
-from emit.test_contact_shapes import shaped
-from emit.test_exact_cone import made as coned
-from emit.test_limits_in_joint_step import crank
-from emit.test_restitution import made as bouncing
-from emit.test_turning_friction import made as turned
 from support.closed_robots import case as closed
 from support.floating_arm import floating_arm, stopped_flap
+from support.made.bouncing import made as bouncing
+from support.made.exact_cone import made as coned
+from support.made.limited import crank
+from support.made.pressed import case as pressing
+from support.made.shaped_scenes import shaped
+from support.made.turning import made as turned
 from support.mechanisms import in_cache
 from support.robots import CACHE, FULL, generated
 from support.touching import block

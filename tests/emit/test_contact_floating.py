@@ -4,40 +4,19 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support import touching
-from support.mechanisms import robot_of
+from support.made.landing import STILL, G, H, landing, start, thrown
 from support.random_scenes import Tally
 from support.touching import MASS
 
 from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.folder.compiler import compile_library
 
-H, G, STILL = 0.01, 9.81, np.zeros(6)
 BLOCKS = ("dp_next_dp", "dp_next_dpd", "dp_next_du", "dpd_next_dp", "dpd_next_dpd", "dpd_next_du")
-
-
-@cache
-def thrown() -> Robot:
-    return robot_of(touching.box("floating", 0.5, True), "thrown_box", 'symbolic = ["mass"]')
-
-
-def start(rng: np.random.Generator) -> tuple[Any, Any]:
-    q = rng.standard_normal(4)
-    p = np.concatenate([rng.standard_normal(2), [rng.uniform(0.2, 0.6)], q / np.linalg.norm(q)])
-    return p, np.concatenate([rng.standard_normal(3), 6 * rng.standard_normal(3)])
-
-
-def landing(count: int) -> tuple[Any, Any]:
-    """A state while corners touch."""
-    p, pd = start(np.random.default_rng(7))
-    P, PD = thrown().rollout(p, pd, np.zeros((count, 6)), h=H)
-    return P[-1], PD[-1]
 
 
 def test_forces_change_the_momentum() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emit.test_contact_step import G, alpha_of, rest, robot
 from scipy.optimize import least_squares
+from support.made.block import G, alpha_of, rest, robot
 
 from diffpbd.runtime import Robot
 

@@ -2,48 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import mujoco
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from support.mechanisms import robot_of
-from support.shaped import LENGTH, ROD_MOMENTS, THICK, alone, moments, over, pair
+from support.made.shaped_scenes import OFF, G, at, shaped
+from support.shaped import LENGTH, ROD_MOMENTS, THICK, moments
 from support.touching import MASS
 
 from diffpbd.runtime import Robot
-
-H, G, OFF = 0.01, 9.81, 0.1
-MADE: dict[str, Any] = {
-    "cube": lambda: alone("cube"),
-    "rod": lambda: alone("rod", friction=0.2),
-    "rod_over_rod": lambda: over("rod", "rod"),
-    "ball_over_cube": lambda: over("ball", "cube"),
-    "crossed": lambda: (
-        pair(
-            "rod",
-            "rod",
-            (("z", "pitch"), ("z",)),
-            np.pi / 2,
-            (1.0, 3.0),
-            friction=0.0,
-            restitution=0.6,
-            place=(OFF, 0, 0),
-        ),
-        "gravity = [0, 0, 0]",
-    ),
-}
-
-
-@cache
-def shaped(name: str) -> Robot:
-    return robot_of(MADE[name](), name, sources="shaped")
-
-
-def at(x: float = 0.0, y: float = 0.0, z: float = 0.0, turn: Any = (1.0, 0.0, 0.0, 0.0)) -> np.ndarray:
-    return np.r_[x, y, z, np.array(turn) / np.linalg.norm(turn)]
 
 
 def force(r: Robot, p: Any, pd: Any) -> np.ndarray:

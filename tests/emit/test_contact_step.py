@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
-from support.mechanisms import robot_of
-from support.touching import MASS, RADIUS, ball, block, box, rod
+from support.made.block import G, H, alpha_of, rest, robot
+from support.touching import MASS, RADIUS
 
 from diffpbd.runtime import Robot
-
-H, G = 0.01, 9.81
-MADE = {
-    "tumbling_box": lambda: box("floating"),
-    "block": block,
-    "ball": ball,
-    "rod": rod,
-}
-
-
-@cache
-def robot(name: str) -> Robot:
-    return robot_of(MADE[name](), name)
-
-
-def alpha_of(r: Robot, **more: float) -> np.ndarray:
-    return r.alpha.vector({key.replace("__", "."): value for key, value in more.items()})
 
 
 def step(r: Robot, *state: Any, alpha: Any, h: float = H) -> np.ndarray:
     return np.concatenate(r.joint_step(*state, h=h, alpha=alpha))
-
-
-def rest(friction: float, h: float, slip: float = 1e-5, load: float = 10.0) -> float:
-    """Height of a point mass at rest."""
-    return 0.5 * h * friction * slip * (2 * load / (MASS * G) - 1)
 
 
 @pytest.mark.parametrize("h", [0.02, 0.01, 0.005, 0.0025])

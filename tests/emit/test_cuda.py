@@ -14,7 +14,7 @@ from support.robots import loaded, model
 from support.standin import standing_in
 
 from diffpbd.codegen.emit.cuda import check_cuda
-from diffpbd.codegen.graph.capabilities import Capabilities, capabilities
+from diffpbd.codegen.graph.functions.capabilities import Capabilities, capabilities
 from diffpbd.runtime import InputError, load
 from diffpbd.runtime.gpu import launch as gpu_launch
 from diffpbd.runtime.gpu.compiler import Compiler, compiler, resources
@@ -170,7 +170,7 @@ def test_constants_of_both_sides_are_one() -> None:
 
 def test_robots_without_a_text_for_a_gpu_are_refused_by_name(tmp_path: Path) -> None:
     from diffpbd.codegen.description.front.resolve import resolve
-    from diffpbd.codegen.graph.model import build
+    from diffpbd.codegen.graph.loops.build import build
 
     pendulum = model("double_pendulum")
     found = capabilities(pendulum)

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.made.code_paths import paths
 from support.robots import generated
 
 from benchmarks.scale import chain
 from diffpbd.runtime import load
 from diffpbd.runtime.folder.compiler import compile_library
 from diffpbd.runtime.folder.library import PORTABLE
-
-from .test_paths import paths
 
 H = 1e-3
 

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
-from support.mechanisms import robot_of
-from support.touching import MASS, box
-
-from diffpbd.runtime import Robot
-
-H, G, FRICTION = 0.01, 9.81, 0.5
-
-
-@cache
-def made(cone: str) -> Robot:
-    return robot_of(box("floating", FRICTION), f"box_{cone}", f'cone = "{cone}"')
+from support.made.exact_cone import FRICTION, START, G, H, made
+from support.touching import MASS
 
 
 def leaning(share: float) -> Any:
     """Gravity that pulls the box along the table by that share of what friction holds."""
     slope = np.arctan(share * FRICTION)
     return {"gravity.x": G * np.sin(slope), "gravity.z": -G * np.cos(slope)}
-
-
-START = np.array([0.0, 0.0, 0.05, 1.0, 0.0, 0.0, 0.0])
 
 
 def rolled(cone: str, share: float) -> tuple[Any, Any]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import casadi as ca
 import numpy as np
 import pytest
 from support.floating_arm import flat_arms, floating_arm, recipe
 from support.free_flyer import FreeFlyer, difference, moved, position
+from support.made.flying import Array, rich, state
 from support.numeric import slopes
 from support.plain_c import TEMPLATES
 from support.robots import generated
@@ -17,7 +16,6 @@ from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.simulate.simulation import simulate
 
-Array = Any
 H = 0.01
 
 
@@ -25,30 +23,6 @@ def judge(robot: Robot, gravity: Array) -> FreeFlyer:
     found = FreeFlyer(robot.folder.parent / "floating" / "floating_arm.urdf", robot.joints[6:])
     found.model.gravity.linear = np.array(gravity)
     return found
-
-
-def state(seed: int = 3) -> tuple[Array, Array, Array]:
-    rng = np.random.default_rng(seed)
-    return position(rng, 2), rng.uniform(-2, 2, 8), rng.uniform(-1, 1, 8) * np.array([1.0] * 6 + [0.3] * 2)
-
-
-def rich(robot: Robot) -> Array:
-    """Every parameter away from its default, friction too."""
-    rng = np.random.default_rng(8)
-    sizes = {
-        "friction.coulomb": 0.3,
-        "friction.viscous": 0.2,
-        "rotor": 0.02,
-        "spring": 0.5,
-        "wrench": 0.5,
-        "payload.mass": 0.3,
-        "payload.com": 0.1,
-    }
-    values = robot.alpha.defaults.copy()
-    for k, name in enumerate(robot.alpha.names):
-        size = next((s for kind, s in sizes.items() if name.startswith(kind)), 0.0)
-        values[k] += size * rng.uniform(0.5, 1.0)
-    return values
 
 
 def test_instants_are_those_of_pinocchio() -> None:

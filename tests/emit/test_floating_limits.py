@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from support.floating_arm import stopped_flap
-from support.free_flyer import position
+from support.made.weightless import LOWER, SPIN, UPPER, Array, start, weightless
 
-Array = Any
 H = 0.01
-LOWER, UPPER = -0.8, 0.6
-SPIN = np.array([0.4, -0.2, 0.1, 0.5, -0.7, 0.6, 3.0])
-
-
-def weightless(**more: float) -> Array:
-    values = {f"gravity.{axis}": 0.0 for axis in "xyz"} | {key.replace("__", "."): v for key, v in more.items()}
-    return stopped_flap().alpha.vector(values)
-
-
-def start(angle: float) -> Array:
-    p = position(np.random.default_rng(1), 1)
-    p[:3], p[7] = [0.1, 0.2, 0.3], angle
-    return p
 
 
 def momentum(P: Array, PD: Array, alpha: Array) -> Array:

@@ -21,7 +21,7 @@ from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.emit.constants import CONSTANTS, FRAME_STATUS, STATUS
 from diffpbd.codegen.emit.folder import write_folder
 from diffpbd.codegen.emit.hold_constants import HOLD_STATUS
-from diffpbd.codegen.graph.step_graphs import UNROLLED
+from diffpbd.codegen.graph.solved.step_graphs import UNROLLED
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.folder.compiler import compile_library
 from diffpbd.runtime.folder.integrity import RECORD_SUFFIX

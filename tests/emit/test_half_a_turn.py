@@ -13,8 +13,8 @@ from support.robots import generated
 
 from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.report import DescriptionError
-from diffpbd.codegen.graph.loop_poses import CLOSED, close
-from diffpbd.codegen.graph.model import build, probe
+from diffpbd.codegen.graph.loops.build import build, probe
+from diffpbd.codegen.graph.loops.poses import CLOSED, close
 from diffpbd.runtime import load
 
 CASE = Path("cases/C03-weld-half-a-turn-off")

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from emit.test_frames import Peer, described
-from parameters.test_mimic import gripper
 from support.description.builders import chain
 from support.framed import Framed
 from support.free_flyer import position
+from support.made.framed_peers import Peer, described
+from support.made.mimicked import gripper
 
 REACHED, NOT_REACHED, BAD_GOAL = 0, 31, 32
 WEIGHTS = np.array([1.0, 0.3])

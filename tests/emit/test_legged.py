@@ -14,8 +14,8 @@ from support.robots import generated
 
 from diffpbd.codegen.description.front.resolve import read_robot
 from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
-from diffpbd.codegen.graph.floating import graphs_of
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.graph.loops.build import build
+from diffpbd.codegen.graph.solved.floating import graphs_of
 from diffpbd.runtime import load
 
 Array = Any

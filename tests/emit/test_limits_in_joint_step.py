@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import casadi as ca
 import numpy as np
 import pytest
+from support.made.limited import arm, crank
 from support.mechanisms import MECHANISMS, robot_of
-from support.stopped import stopped_arm
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import InputError, SolverError
@@ -20,16 +19,6 @@ from diffpbd.runtime.mpc.problem import Bounds, Status, Weights
 from diffpbd.runtime.simulate.orders import Composed
 
 H = 0.01
-
-
-def arm() -> Robot:
-    return stopped_arm(functions=("joint_step", "jac_alpha_joint_step", "mpc"), variants=(), friction_law=("stribeck",))
-
-
-@cache
-def crank() -> Robot:
-    """A slider-crank whose slide has limits."""
-    return robot_of(MECHANISMS["slider_crank"](), "stopped_crank", "limits = true", "mechanisms")
 
 
 def test_time_runs_forwards_where_joints_stop() -> None:

@@ -13,7 +13,7 @@ from diffpbd.codegen.emit.constrained_step import add_constrained_step
 from diffpbd.codegen.emit.joint_step import add_joint_step
 from diffpbd.codegen.emit.sources import Banner, Emission
 from diffpbd.codegen.emit.step_kernels import step_kernels
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.graph.loops.build import build
 
 STEP, DERIVATIVES = 1.7, 2.5
 """Bars: a step with its loop over the open one's, with its Jacobian over the step. `benchmarks.loop_cost` times both."""

@@ -13,8 +13,8 @@ from support.mechanisms import four_bar
 
 from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.recipe.recipe import with_options
-from diffpbd.codegen.graph.capabilities import capabilities
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.graph.functions.capabilities import capabilities
+from diffpbd.codegen.graph.loops.build import build
 from diffpbd.runtime.base.errors import InputError, SolverError
 
 QUICK = ("four_bar", "five_bar", "spatial_four_bar", "bennett")

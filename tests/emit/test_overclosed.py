@@ -14,8 +14,8 @@ from support.overclosed import rockers, wheels
 from support.robots import CACHE, generated
 
 from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
-from diffpbd.codegen.graph.loop_poses import CLOSED, close
-from diffpbd.codegen.graph.model import probe
+from diffpbd.codegen.graph.loops.build import probe
+from diffpbd.codegen.graph.loops.poses import CLOSED, close
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import SolverError
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from emit.test_limits_in_joint_step import arm
-from parameters.test_friction_laws import HUB, RAIL
 from support.branching import branching
+from support.made.limited import arm
+from support.made.rubbing import HUB, RAIL
 from support.robots import generated, loaded
 from support.sled import friction, sled
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.made.code_paths import paths
 from support.robots import generated
 
 from diffpbd.runtime import Robot, load
@@ -44,19 +45,6 @@ def robot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Robot]:
         if flags is not None:
             os.environ["DIFFPBD_CFLAGS"] = flags
     yield load(folder)
-
-
-def paths(robot: Robot) -> list[str]:
-    """Those that can be had here; portable first."""
-    found = []
-    for name in PATHS:
-        try:
-            robot.choose_instructions(name)
-            found.append(name)
-        except InputError:
-            pass
-    robot.choose_instructions(PORTABLE)
-    return found
 
 
 ARM = platform.machine() in ("aarch64", "arm64")

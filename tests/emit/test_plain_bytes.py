@@ -19,10 +19,11 @@ from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.emit.folder import write_folder
 
 CONSTRAINED = (
-    "emit.constrained_step", "emit.floating", "emit.loop_instant", "graph.constrained_step", "graph.contact_kernels",
-    "graph.contact_residual", "graph.contacts", "graph.floating", "graph.loop_findings", "graph.loop_instant",
-    "graph.loop_poses", "graph.loop_rows", "graph.unilateral", "joint_space.bordered", "joint_space.closures",
-    "joint_space.cones", "joint_space.contacts", "joint_space.link_energies",
+    "emit.constrained_step", "emit.floating", "emit.loop_instant", "graph.contact.constrained_step",
+    "graph.contact.contact_kernels", "graph.solved.contact_residual", "graph.contact.contacts",
+    "graph.solved.floating", "graph.loops.findings", "graph.loops.instant", "graph.loops.poses", "graph.loops.rows",
+    "graph.contact.unilateral", "joint_space.bordered", "joint_space.closures", "joint_space.cones",
+    "joint_space.contacts", "joint_space.link_energies",
 )  # fmt: skip
 """Modules of diffpbd.codegen that only constrained robots need."""
 ASKED_OF_EVERY_ROBOT = {

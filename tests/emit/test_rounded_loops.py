@@ -13,7 +13,7 @@ import pytest
 from support.robots import generated
 
 from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
-from diffpbd.codegen.graph.model import chosen_rows
+from diffpbd.codegen.graph.loops.build import chosen_rows
 from diffpbd.runtime import load
 
 CASE = Path("cases/Q24-loop-with-six-digits")

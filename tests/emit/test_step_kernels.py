@@ -14,7 +14,7 @@ from support.rolled import rolled_step, run_rolled
 
 from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.emit.step_kernels import step_kernels
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.graph.loops.build import build
 from diffpbd.runtime.functions.parameters import ParameterVector
 
 ROBOT = "prismatic_skew"
@@ -122,7 +122,7 @@ def test_rolled_text_is_compact(tmp_path: Path) -> None:
     """Each link's share is a call: twice the joints, far less than twice the text."""
     from benchmarks.scale import chain
     from diffpbd.codegen.description.front.resolve import resolve
-    from diffpbd.codegen.graph.model import build
+    from diffpbd.codegen.graph.loops.build import build
 
     sizes = []
     for n in (13, 26):
@@ -141,7 +141,7 @@ def test_the_forms_are_exchanged_where_their_jacobians_cost_the_same(
     """On either side of `DENSE_DEPTH`, the sweeps counted by vectors of so many columns."""
     from benchmarks.scale import chain
     from diffpbd.codegen.description.front.resolve import resolve
-    from diffpbd.codegen.graph.model import build
+    from diffpbd.codegen.graph.loops.build import build
     from diffpbd.codegen.joint_space.tree_jacobian import COLUMNS, SWEPT
     from diffpbd.codegen.program import store, tree
 

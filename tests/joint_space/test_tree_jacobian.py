@@ -17,7 +17,7 @@ from support.robots import loaded_alpha
 from support.rolled import STRICT
 
 from diffpbd.codegen.description.front.resolve import resolve
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.graph.loops.build import build
 from diffpbd.codegen.joint_space import link_jacobian, tree_jacobian
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from loop.bench_runs import check, execute, impedance, run
-from loop.test_punctual import normal
-from loop.test_quiet_baxter import CARTESIAN, MPC, REST
 from support.bench_arm import Bench
 from support.bench_baxter import BenchBaxter
 from support.bench_ros2 import BenchRos2, OverRos2
+from support.made.quiet import CARTESIAN, MPC, REST
+from support.made.sentences import normal
 from support.robots import loaded
 from support.sensors import Filtered
 

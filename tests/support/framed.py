@@ -18,7 +18,7 @@ from diffpbd.codegen.emit.border import add_entries, add_header
 from diffpbd.codegen.emit.constants import CONSTANTS
 from diffpbd.codegen.emit.frames import add_frames
 from diffpbd.codegen.emit.model_header import add_model
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.graph.loops.build import build
 from diffpbd.runtime.folder.compiler import compile_flags, find_compiler
 from diffpbd.runtime.functions.parameters import ParameterVector
 from support.robots import quick_compiler

@@ -208,8 +208,8 @@ CHOSEN = (
 
 def generated_ones(folder: Path) -> Lines:
     """The robots of `test_scenes`, at all scenes that are theirs, and with numbers that nobody would send."""
-    from emit.test_sanitized import driver
-    from test_scenes import LONG, SCENES
+    from support.made.extremes import driver
+    from support.made.scenes import LONG, SCENES
 
     scenes = [
         make().scene

@@ -17,8 +17,9 @@ import numpy as np
 
 from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.generate import generate
-from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import Model, build
+from diffpbd.codegen.graph.functions.functions import Graphs
+from diffpbd.codegen.graph.loops.build import build
+from diffpbd.codegen.graph.model.model import Model
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.folder.manifest import MANIFEST_NAME, read_manifest
 from diffpbd.runtime.functions.parameters import ParameterVector

@@ -3,7 +3,7 @@
 A moving base is put into the description as joints that no motor drives, in front of the base link, with massless links between
 them. After that a planar base, two slides and a hinge, is like any other part of the tree. Of a floating base, three slides and
 three hinges, the program pages know nothing either, but the six are coordinates about the base's pose at one instant
-(`graph/floating.py`); its position has seven numbers.
+(`graph/solved/floating.py`); its position has seven numbers.
 """
 
 from __future__ import annotations

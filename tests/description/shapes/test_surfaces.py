@@ -9,7 +9,7 @@ import pytest
 
 from diffpbd.codegen.description.check.validate import check
 from diffpbd.codegen.description.front.resolve import read_doubted, resolve
-from diffpbd.codegen.graph.parameters import alpha_entries
+from diffpbd.codegen.graph.model.parameters import alpha_entries
 
 SCENE = """<mujoco><worldbody><geom name="ice" type="plane" size="5 5 1" {plane}/>
   <body name="puck" pos="0 0 0.049"><freejoint/><geom type="box" size="0.1 0.1 0.05" mass="0.5" {puck}/></body>

@@ -31,7 +31,7 @@ extern "C" {
  * it where contact_hash() gives the same text. */
 #define CONTACT_VERSION "0.2.0"
 #define CONTACT_ABI 1
-#define CONTACT_HASH "d3b92d77c1fce99e0bed28d0fc0595b3f5c8eb850a1d89b382728dc4899056ca"
+#define CONTACT_HASH "a16296f5b8d0e2bba74ce79ecf612bec0a571393706fb3f0b860637d2a3da0dd"
 
 enum contact_status {
   CONTACT_STATUS_OK = 0,

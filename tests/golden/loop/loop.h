@@ -31,7 +31,7 @@ extern "C" {
  * it where loop_hash() gives the same text. */
 #define LOOP_VERSION "0.2.0"
 #define LOOP_ABI 1
-#define LOOP_HASH "f3e1c8ef615944c28171508947342c06d9c231ac4848d7b39e79955c798ee832"
+#define LOOP_HASH "dda87e76ec063d472fff3af9f4229e40d2504860e055c7147283e88f26262ed1"
 
 enum loop_status {
   LOOP_STATUS_OK = 0,
