@@ -65,13 +65,13 @@ def test_bounds_that_act_at_one_stage_after_the_other(bound: float) -> None:
 
 
 def test_a_plan_that_stops_early_keeps_its_bounds_and_the_next_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two rounds a program: the torques are allowed, and from plan to plan the optimum is reached."""
+    """Three rounds a program: the torques are allowed, and from plan to plan the optimum is reached."""
     mpc, _ = pendulum(h=0.02)
     lower, upper, change, p_lower, p_upper, speed = mpc.problem.bounds
     lower[:], upper[:], change[:], p_lower[:], p_upper[:], speed[:] = -6.0, 6.0, 2.0, -9.0, 9.0, 90.0
     task = mpc.task(np.zeros(2), np.zeros(2), np.array([0.5, -0.4]))
     best = mpc.solve(task)
-    monkeypatch.setattr(embedded, "TICK_ITERATIONS", 2)
+    monkeypatch.setattr(embedded, "TICK_ITERATIONS", 3)
     plan, early = None, 0
     for _ in range(6):
         plan = mpc.solve(task, plan, programs=1)
