@@ -23,7 +23,6 @@ from support.extremes import counted_rows, silent_results
 from support.floating_arm import floating_arm
 from support.free_flyer import moved
 from support.made.bouncing import made as bouncing
-from support.made.code_paths import paths
 from support.made.exact_cone import made as coned
 from support.made.flying import rich
 from support.made.flying import state as flying
@@ -55,6 +54,7 @@ from support.matrix import (
 from support.numeric import Array, random_states, states
 from support.properties import Scene, rollout_is_its_steps
 from support.robots import FULL, generated, loaded, loaded_alpha, model
+from support.shared.code_paths import paths
 from support.sled import description, friction, sled
 from support.sprung import springs, sprung_pendulum
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.made.scenes import (
+from support.properties import properties_of
+from support.shared.scenes import (
     LONG,
     SCENES,
 )
-from support.properties import properties_of
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 from support.bench_arm import BenchArm
-from support.made.sentences import normal
+from support.shared.sentences import normal
 
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.program import ProgramController

@@ -20,7 +20,7 @@ from diffpbd.runtime.loop.supervisor import Settings
 pytest.importorskip("pinocchio")
 
 from support.bench_baxter import BenchBaxter
-from support.made.quiet import CARTESIAN, MPC, REST
+from support.shared.quiet import CARTESIAN, MPC, REST
 
 from .bench_runs import execute
 

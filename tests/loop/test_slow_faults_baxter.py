@@ -19,7 +19,7 @@ from diffpbd.runtime.loop.supervisor import Settings
 pytest.importorskip("pinocchio")
 
 from support.bench_baxter import BenchBaxter
-from support.made.slow_faults import biased, crept, scaled, slowly
+from support.shared.slow_faults import biased, crept, scaled, slowly
 
 from .bench_runs import execute, stopped_after
 

@@ -11,10 +11,10 @@ from loop.bench_runs import check, execute, impedance, run
 from support.bench_arm import Bench
 from support.bench_baxter import BenchBaxter
 from support.bench_ros2 import BenchRos2, OverRos2
-from support.made.quiet import CARTESIAN, MPC, REST
-from support.made.sentences import normal
 from support.robots import loaded
 from support.sensors import Filtered
+from support.shared.quiet import CARTESIAN, MPC, REST
+from support.shared.sentences import normal
 
 from diffpbd.runtime.arms.ros2.said import Said
 from diffpbd.runtime.control.gravity import GravityOwner

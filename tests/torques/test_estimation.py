@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
-from support.made.estimated import H, motion
 from support.robots import generated, loaded, loaded_alpha
+from support.shared.estimated import H, motion
 
 from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.base.errors import SolverError

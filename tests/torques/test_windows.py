@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.made.estimated import H, motion
 from support.robots import loaded
+from support.shared.estimated import H, motion
 
 from diffpbd.runtime.torques.estimation import _Window, estimate
 from diffpbd.runtime.torques.settings import Settings

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.made.code_paths import paths
 from support.robots import generated
+from support.shared.code_paths import paths
 
 from benchmarks.scale import chain
 from diffpbd.runtime import load

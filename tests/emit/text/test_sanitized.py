@@ -10,8 +10,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.made.extremes import CALL, HEAD, STEPS, driver
 from support.robots import generated
+from support.shared.extremes import CALL, HEAD, STEPS, driver
 
 from diffpbd.runtime.folder.manifest import read_manifest
 

@@ -11,10 +11,10 @@ import pinocchio as pin
 import pytest
 from support.framed import Framed
 from support.free_flyer import FreeFlyer, position
-from support.made.framed_peers import Peer, described, squared
 from support.made.mimicked import gripper
 from support.mechanisms import four_bar
 from support.robots import generated
+from support.shared.framed_peers import Peer, described, squared
 
 from diffpbd.runtime import load
 from diffpbd.runtime.base.errors import InputError, SolverError

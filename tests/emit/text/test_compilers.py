@@ -55,7 +55,7 @@ def arm() -> Path:
     described = CACHE / "arm.urdf"
     CACHE.mkdir(exist_ok=True)
     if not described.exists():
-        shutil.copy(Path(__file__).parents[2] / "codegen" / "robots" / "double_pendulum.urdf", described)
+        shutil.copy(Path(__file__).parents[3] / "codegen" / "robots" / "double_pendulum.urdf", described)
     return generated(str(described), functions=("joint_step",), variants=("variational_direct",))
 
 
@@ -71,7 +71,7 @@ def stops() -> Path:
     """Limits alone."""
     sources = CACHE / "touching"
     sources.mkdir(parents=True, exist_ok=True)
-    shutil.copy(Path(__file__).parents[2] / "codegen" / "robots" / "double_pendulum.urdf", sources / "stops_alone.urdf")
+    shutil.copy(Path(__file__).parents[3] / "codegen" / "robots" / "double_pendulum.urdf", sources / "stops_alone.urdf")
     return generated(str(sources / "stops_alone.urdf"), functions=("joint_step",), variants=(), limits=True)
 
 
@@ -130,7 +130,7 @@ def test_cmake_refuses_fast_math_and_takes_the_remedy(tmp_path: Path) -> None:
     shutil.copytree(arm(), folder, ignore=shutil.ignore_patterns("*.so", "casadi"))
     head = "cmake_minimum_required(VERSION 3.10)\nproject(control C)\nadd_compile_options(-ffast-math)\nadd_subdirectory(arm)\n"
     remedy = f"target_compile_options(arm PRIVATE {REMEDY})\n"
-    assert remedy in (Path(__file__).parents[2] / "docs" / "c.md").read_text(encoding="utf-8")
+    assert remedy in (Path(__file__).parents[3] / "docs" / "c.md").read_text(encoding="utf-8")
     for text, fine in ((head, False), (head + remedy, True)):
         (tmp_path / "CMakeLists.txt").write_text(text)
         assert run("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Debug", cwd=tmp_path).returncode == 0

@@ -1,6 +1,6 @@
 """The emitted C under the address sanitizer, entered as Python enters it, with every combination of optional inputs.
 
-`tests/emit/test_sanitized.py` calls the C from C, with blocks of the manifest's sizes; here the arrays are those of `Mpc`,
+`tests/emit/text/test_sanitized.py` calls the C from C, with blocks of the manifest's sizes; here the arrays are those of `Mpc`,
 `ik`, the functions of distances and torque estimation. `tests/support/entered.py` runs in a Python with the sanitizer loaded.
 """
 
@@ -23,7 +23,7 @@ from diffpbd.runtime.folder.manifest import read_manifest
 COUNTS = {"spheres": 1, "capsules": 3, "boxes": 2, "planes": 4}
 """Unequal, so that no two kinds have arrays of one size."""
 FUNCTIONS = ("mpc", "ik", "estimate_torque")
-SCRIPT = Path(__file__).parent.parent / "support" / "entered.py"
+SCRIPT = Path(__file__).parents[2] / "support" / "entered.py"
 ALL = tuple(COUNTS)
 MIXES = [mix for size in range(len(COUNTS)) for mix in itertools.combinations(COUNTS, size)]
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.made.code_paths import paths
 from support.robots import generated
+from support.shared.code_paths import paths
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError, SolverError

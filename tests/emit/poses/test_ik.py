@@ -13,8 +13,8 @@ import pytest
 from support.description.builders import chain
 from support.framed import Framed
 from support.free_flyer import position
-from support.made.framed_peers import Peer, described
 from support.made.mimicked import gripper
+from support.shared.framed_peers import Peer, described
 
 REACHED, NOT_REACHED, BAD_GOAL = 0, 31, 32
 WEIGHTS = np.array([1.0, 0.3])
