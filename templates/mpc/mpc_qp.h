@@ -229,6 +229,18 @@ static void stopped(Problem *o) {
   }
 }
 
+/* The active-set method after `unbounded`. 0: solved, 1: ended early, -1: left to the interior point, with x_new, u_new of `unbounded`. */
+static int by_active_rows(Problem *o, int most, int *iterations) {
+  const int stop = most <= C_MPC_ROUNDS, solved = few(o, stop ? most : C_MPC_ROUNDS, iterations);
+  if (solved) take(o);
+  else if (stop) stopped(o);
+  if (solved || stop) return !solved;
+  *iterations = 0;
+  no_slopes(o);
+  solve_stages(o);
+  return -1;
+}
+
 /* Solves the program: x, u of every stage. 0: converged, 1: iteration limit, 2: torques not determined. Limits up to C_MPC_ROUNDS are
  * rounds of the active-set method; with a higher one the interior point follows it. */
 static int solve_program(Problem *o, int most, double tolerance, int *iterations, double *gap) {
@@ -239,13 +251,8 @@ static int solve_program(Problem *o, int most, double tolerance, int *iterations
   *gap = 0.0;
   if (found == 1) return 0;
   if (found == 0) {
-    const int solved = few(o, most < C_MPC_ROUNDS ? most : C_MPC_ROUNDS, iterations), stop = most <= C_MPC_ROUNDS;
-    if (solved) take(o);
-    else if (stop) stopped(o);
-    if (solved || stop) return !solved;
-    *iterations = 0;
-    no_slopes(o);
-    solve_stages(o);
+    const int end = by_active_rows(o, most, iterations);
+    if (end >= 0) return end;
   }
   initial(o, found == 0);
   for (;; ++*iterations) {
