@@ -101,7 +101,7 @@ static void prepare_slopes(const double *alpha, Work *w) {
   int k;
   prepare(alpha, w);
   for (k = 0; k < CONTACTS; k++) {
-    double *slip = w->law + LAW * k + 3;
+    double *slip = w->law + LAW * k + LAW_SLIP;
     if (slip[0] < alpha[SLOPE_SLIP]) slip[0] = alpha[SLOPE_SLIP];
   }
 #else
@@ -156,7 +156,7 @@ static int border(const double *A, const double *back, double *x, double *rhs, W
   double *S = w->dense;
   product(A, back, ROWS, N, ROWS, 1.0, 0.0, S);
   product(A, x, ROWS, N, 1, -1.0, 1.0, rhs);
-  if (solve_dense(S, rhs, ROWS, 1) != 0) return 10;
+  if (solve_dense(S, rhs, ROWS, 1) != 0) return STATUS_LOOPS_SINGULAR;
   product(back, rhs, N, ROWS, 1, 1.0, 1.0, x);
   return 0;
 }
@@ -173,7 +173,7 @@ static int border(const double *A, const double *back, double *x, double *rhs, W
  * the guess of this step and is replaced by its error; 0 if there is none, and the start is then checked to be closed. */
 static int advance_from(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                         const double *alpha, double *off, double *p_next, double *pd_next, Work *w) {
-  int status = 1;
+  int status = STATUS_POSE_NOT_FOUND;
   if (!(h[0] >= C_LEAST_STEP)) {
     memcpy(p_next, p, N * sizeof(double));
     memcpy(pd_next, pd, N * sizeof(double));
@@ -186,12 +186,12 @@ static int advance_from(const double *p, const double *pd, const double *u, cons
                w->force,
 #endif
                w->kernel);
-  if (off == 0 && openness(w->gap) > C_OPEN) status = 12;
+  if (off == 0 && openness(w->gap) > C_OPEN) status = STATUS_LOOP_OPEN;
   memcpy(w->guess, p_next, N * sizeof(double));
 #if UNILATERAL
   status = solve_next(p, pd, u, kick, h, alpha, status, off, p_next, pd_next, w);
 #else
-  if (status != 12) status = solve_free(p, pd, u, kick, h, alpha, off, p_next, pd_next, w);
+  if (status != STATUS_LOOP_OPEN) status = solve_free(p, pd, u, kick, h, alpha, off, p_next, pd_next, w);
 #endif
   if (status != 0) {
     memcpy(p_next, p, N * sizeof(double));
@@ -238,7 +238,7 @@ static int differentiate(const double *p, const double *pd, const double *u, con
   if (status == 0) status = advance_from(p, pd, u, kick, h, alpha, 0, p_next, pd_next, w);
 #endif
   if (status != 0) return status;
-  if (linearise(p, pd, u, h, alpha, p_next, pd_next, w) != 0) return 10;
+  if (linearise(p, pd, u, h, alpha, p_next, pd_next, w) != 0) return STATUS_LOOPS_SINGULAR;
   product(Z2, w->K1, N, N, N, -1.0, 0.0, carried);
   product(w->V2, w->B1, N, ROWS, N, -1.0, 1.0, carried);
   product(Z1, w->K0, N, N, N, -1.0, 0.0, out[2]);

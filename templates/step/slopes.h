@@ -11,7 +11,7 @@ static int inverted(const double *slope, const double *up, const double *down, d
       K[i + BIG * j] = i < N && j < N ? slope[i + N * j] : i < N ? -up[j - N + ROWS * i] : j < N ? down[i - N + ROWS * j] : 0.0;
     }
   }
-  if (solve_dense(K, one, BIG, BIG) == 2) return 10;
+  if (solve_dense(K, one, BIG, BIG) == NO_PIVOT) return STATUS_LOOPS_SINGULAR;
   for (i = 0; i < N; i++) {
     for (j = 0; j < N; j++) square[i + N * j] = one[i + BIG * j];
     for (j = 0; j < ROWS; j++) rows[i + N * j] = one[i + BIG * (N + j)];
@@ -55,10 +55,10 @@ static int linearise(const double *p, const double *pd, const double *u, const d
 #if CONTACTS
   contact_slopes(p, h, alpha, p_next, pd_next, slope, slope_rate, w);
 #endif
-  if (inverted(slope, w->A0, w->A, w->inverse, w->V1, w) != 0) return 10;
+  if (inverted(slope, w->A0, w->A, w->inverse, w->V1, w) != 0) return STATUS_LOOPS_SINGULAR;
 #if CONTACTS
-  if (inverted(slope_rate, w->A, w->A, w->response, w->V2, w) != 0) return 10;
-  if (stiffened(0, h, w->inverse, w->V1, w) != 0) return 10;
+  if (inverted(slope_rate, w->A, w->A, w->response, w->V2, w) != 0) return STATUS_LOOPS_SINGULAR;
+  if (stiffened(0, h, w->inverse, w->V1, w) != 0) return STATUS_LOOPS_SINGULAR;
   return stiffened(1, h, w->response, w->V2, w);
 #else
   return inverted(slope_rate, w->A, w->A, w->response, w->V2, w);
@@ -74,7 +74,7 @@ static int bordered(double *inverse, const double *x, const double *wide, double
   for (j = 0; j < ROWS; j++) {
     for (i = 0; i < ROWS; i++) one[i + ROWS * j] = i == j;
   }
-  if (solve_dense(S, one, ROWS, ROWS) != 0) return 10;
+  if (solve_dense(S, one, ROWS, ROWS) != 0) return STATUS_LOOPS_SINGULAR;
   product(x, one, N, ROWS, ROWS, 1.0, 0.0, v);
   product(v, wide, N, ROWS, N, -1.0, 1.0, inverse);
   return 0;
@@ -92,12 +92,12 @@ static int linearise(const double *p, const double *pd, const double *u, const d
   systems_kernel(p, pd, p_next, pd_next, h, u, alpha, w->model, w->inverse, w->X, w->W, w->S, w->WF,
                  w->response, w->Y, w->T, w->WG, w->D, w->K0, w->M0, w->K1, w->kernel);
 #if ROWS
-  if (bordered(w->inverse, w->X, w->W, w->S, w->V1, w) != 0) return 10;
+  if (bordered(w->inverse, w->X, w->W, w->S, w->V1, w) != 0) return STATUS_LOOPS_SINGULAR;
   product(w->dense, w->WF, ROWS, ROWS, 1, 1.0, 0.0, w->L);
   for (j = 0; j < N; j++) {
     for (i = 0; i < ROWS; i++) rows[i + ROWS * j] = w->Y[j + N * i]; /* Y^T: ROWS <= N rows fit */
   }
-  if (bordered(w->response, w->Y, rows, w->T, w->V2, w) != 0) return 10;
+  if (bordered(w->response, w->Y, rows, w->T, w->V2, w) != 0) return STATUS_LOOPS_SINGULAR;
 #if FLOATING
   {
     double change[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};

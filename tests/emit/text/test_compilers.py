@@ -19,7 +19,7 @@ from support.made.shaped_scenes import shaped
 from support.made.turning import made as turned
 from support.mechanisms import in_cache
 from support.robots import CACHE, FULL, generated
-from support.touching import block
+from support.touching import block, presser
 
 from benchmarks.scale import chain
 
@@ -190,3 +190,13 @@ def test_no_warnings_of_any_robot(robot: str, tmp_path: Path) -> None:
             (tmp_path / "header.cc").write_text(f'#include "{header}"\n')
             told = run(compiler, "-std=c++11", *STRICT, "-fsyntax-only", str(tmp_path / "header.cc"))
             assert told.returncode == 0, told.stderr[:3000]
+
+
+@pytest.mark.parametrize("level", ["-O1", "-O2", "-O3"])
+def test_no_warnings_of_an_optimiser(level: str, tmp_path: Path) -> None:
+    """Of two coordinates, fewer than a contact has rows: what is never reached is not compiled either."""
+    root = generated(str(in_cache(presser(), "presser")), functions=("joint_step", "jac_alpha_joint_step"))
+    for compiler in COMPILERS:
+        source = str(root / "src" / "constrained_step.c")
+        told = run(compiler, "-std=c99", *STRICT, level, f"-I{root}", "-c", source, "-o", str(tmp_path / "step.o"))
+        assert told.returncode == 0, told.stderr[:3000]

@@ -31,7 +31,7 @@ extern "C" {
  * it where contact_hash() gives the same text. */
 #define CONTACT_VERSION "0.2.0"
 #define CONTACT_ABI 1
-#define CONTACT_HASH "a16296f5b8d0e2bba74ce79ecf612bec0a571393706fb3f0b860637d2a3da0dd"
+#define CONTACT_HASH "fcc95d36125d2d4a69b5b883bc1641bf36ef58904570c134eeaf25441293c3a9"
 
 enum contact_status {
   CONTACT_STATUS_OK = 0,

@@ -31,7 +31,7 @@ extern "C" {
  * it where loop_hash() gives the same text. */
 #define LOOP_VERSION "0.2.0"
 #define LOOP_ABI 1
-#define LOOP_HASH "dda87e76ec063d472fff3af9f4229e40d2504860e055c7147283e88f26262ed1"
+#define LOOP_HASH "10fdb5e29c5e0d82d0e3d6bb49b017e49fdcb6e02f909029b22e063b79649941"
 
 enum loop_status {
   LOOP_STATUS_OK = 0,
