@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 
@@ -105,3 +106,19 @@ def test_one_file_knows_jinja2() -> None:
     assert importers("codegen/description", *GENERATOR_ONLY) == set()
     for room in ("program", "laws", "method", "joint_space"):
         assert importers(f"codegen/{room}", "casadi", "jinja2") == set()
+
+
+LENDERS = {"mpc/test_apart.py", "mpc/test_planner.py", "reality/test_plant.py"}
+"""Test modules that others still import; what several tests share lies in tests/support. None may join them."""
+
+
+def test_no_test_module_imports_another() -> None:
+    lent = set()
+    for path in (ROOT / "tests").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                above = path.parents[node.level - 1] if node.level else ROOT / "tests"
+                lender = (above / (node.module or "").replace(".", "/")).with_suffix(".py")
+                if lender.name.startswith("test_") and lender.exists():
+                    lent.add(lender.relative_to(ROOT / "tests").as_posix())
+    assert lent <= LENDERS

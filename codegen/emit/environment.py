@@ -35,7 +35,7 @@ def _load(name: str) -> str | None:
 
 
 LARGE_ANGLE: Final = 1e5
-"""[rad] Largest angle of the emitted sine and cosine; see templates/sine_cosine.h."""
+"""[rad] Largest angle of the emitted sine and cosine; see templates/base/sine_cosine.h."""
 
 _ENVIRONMENT = jinja2.Environment(
     loader=jinja2.FunctionLoader(_load),

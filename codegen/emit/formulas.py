@@ -1,4 +1,4 @@
-"""Emission of formulas for one row and, over templates/lanes.h, for several rows of a batch in vector lanes."""
+"""Emission of formulas for one row and, over templates/base/lanes.h, for several rows of a batch in vector lanes."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def obstacle_shapes(shaped: Clearance | None) -> dict[str, tuple[int, int]]:
 
 @dataclass(frozen=True)
 class _Rows:
-    """A function that loops over unit seeds, as templates/rows.h takes it: C text of its tables."""
+    """A function that loops over unit seeds, as templates/base/rows.h takes it: C text of its tables."""
 
     symbol: str
     inputs: int
@@ -213,7 +213,7 @@ def add_leaves(
     model: str = "",
     lanes: int = 1,
 ) -> tuple[Entry, ...]:
-    """One C file of plain functions; `graphs` names what has a CasADi graph. Kernels over the V of templates/lanes.h, alpha
+    """One C file of plain functions; `graphs` names what has a CasADi graph. Kernels over the V of lanes.h, alpha
     shared, are left to a header `model`; there is work for `lanes` rows. Returns the functions without rows."""
     entries = []
     rows: list[_Rows] = []

@@ -1,4 +1,4 @@
-"""Kernels of the joint-space step as C text, under the names and arguments that templates/joint_step.c calls.
+"""Kernels of the joint-space step as C text, under the names and arguments that templates/step/joint_step.c calls.
 
 Short trees get one straight-line function a kernel, a robot's numbers folded in. Deep ones get calls of small functions that
 recur from link to link: that keeps code in the instruction cache. Their numbers are read from an array.

@@ -27,7 +27,7 @@ INPUTS = ("xi", "u", "h", "gravity")
 
 @dataclass(frozen=True)
 class _Variant:
-    """One variant in templates/step.c; its functions are `step` and others with the suffix."""
+    """One variant in templates/step/step.c; its functions are `step` and others with the suffix."""
 
     name: str
     suffix: str

@@ -1,5 +1,10 @@
 /* Dense linear systems, column-major. */
 
+enum {
+  NEARLY_SINGULAR = 1, /* solved, but the least pivot is at most rounding of the largest */
+  NO_PIVOT
+};
+
 /* Exchanges `count` numbers of two rows or columns, `step` apart. */
 static void exchange(double *x, double *y, int count, int step) {
   int k;
@@ -11,7 +16,7 @@ static void exchange(double *x, double *y, int count, int step) {
 }
 
 /* Solves a x = b in place, a n x n, b n x cols, with partial pivoting. With redundant equations (REDUNDANT) pivoting is complete, and the
- * unknowns left at the end are zero. 1: the least pivot is at most rounding of the largest; 2: no pivot. */
+ * unknowns left at the end are zero. 0: solved. */
 static int solve_dense(double *a, double *b, int n, int cols) {
   const int rank = n - REDUNDANT;
   double least = 0.0, most = 0.0, x[REDUNDANT ? N + ROWS : 1];
@@ -35,7 +40,7 @@ static int solve_dense(double *a, double *b, int n, int cols) {
       order[k] = order[column];
       order[column] = i;
     }
-    if (!(pivot > 0.0)) return 2;
+    if (!(pivot > 0.0)) return NO_PIVOT;
     if (k == 0 || pivot < least) least = pivot;
     if (pivot > most) most = pivot;
     for (i = k + 1; i < n; i++) {
@@ -55,5 +60,5 @@ static int solve_dense(double *a, double *b, int n, int cols) {
     for (i = 0; REDUNDANT && i < n; i++) x[order[i]] = b[i + n * j];
     for (i = 0; REDUNDANT && i < n; i++) b[i + n * j] = x[i];
   }
-  return least <= C_PIVOT_RATIO * most;
+  return least <= C_PIVOT_RATIO * most ? NEARLY_SINGULAR : 0;
 }

@@ -174,11 +174,11 @@ static double slide(const Closing *c, double *p) {
 HIDDEN int STEP(close_loops)(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
   double *p = w->bar, *found = w->bar + N, least = C_HUGE;
-  int status = 13, k, j;
+  int status = STATUS_LOOP_NOT_CLOSED, k, j;
   Closing c;
   c.target = in[0], c.fixed = in[1], c.alpha = in[2], c.w = w;
   memcpy(out[0], in[0], N * sizeof(double));
-  if (!(largest(in[0], N) < C_HUGE)) return 13;
+  if (!(largest(in[0], N) < C_HUGE)) return STATUS_LOOP_NOT_CLOSED;
   for (k = 0; k < C_MAX_STARTS; k++) {
     double distance;
     for (j = 0; j < N; j++) {
@@ -193,7 +193,7 @@ HIDDEN int STEP(close_loops)(const double *const *in, double *const *out, double
       if (start_turns[j] && in[1][j] == 0.0) p[j] -= FULL_TURN * floor((p[j] - in[0][j]) / FULL_TURN + 0.5);
     }
     if (!regular(p, c.alpha, w)) {
-      if (status == 13) status = 10;
+      if (status == STATUS_LOOP_NOT_CLOSED) status = STATUS_LOOPS_SINGULAR;
       continue;
     }
     distance = slide(&c, p);

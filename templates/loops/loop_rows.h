@@ -6,7 +6,7 @@ HIDDEN int STEP(close_rates)(const double *const *in, double *const *out, double
   double *u = w->gradient;
   int status;
   memcpy(out[0], in[1], N * sizeof(double));
-  if (!regular(in[0], in[2], w)) return 10;
+  if (!regular(in[0], in[2], w)) return STATUS_LOOPS_SINGULAR;
   memset(u, 0, N * sizeof(double));
   instant_kernel(in[0], in[1], u, in[2], w->trial, w->back, w->A, w->WF, w->kernel);
   memset(w->L, 0, ROWS * sizeof(double));
@@ -21,14 +21,14 @@ static int accelerate(const double *const *in, double *pdd, double *force, Work 
   int j, status;
   memset(pdd, 0, N * sizeof(double));
   memset(force, 0, ROWS * sizeof(double));
-  if (!regular(in[0], in[3], w)) return 10;
+  if (!regular(in[0], in[3], w)) return STATUS_LOOPS_SINGULAR;
   instant_kernel(in[0], in[1], in[2], in[3], pdd, w->back, w->A, w->WF, w->kernel);
   for (j = 0; j < ROWS; j++) force[j] = -w->WF[j];
   status = border(w->A, w->back, pdd, force, w);
   if (status != 0 || !(largest(pdd, N) <= C_HUGE)) {
     memset(pdd, 0, N * sizeof(double));
     memset(force, 0, ROWS * sizeof(double));
-    return status != 0 ? status : 4;
+    return status != 0 ? status : STATUS_DIVERGED;
   }
   return 0;
 }
@@ -58,7 +58,7 @@ static int share(const double *torque, const double *A, double *u, double *force
     for (i = 0; i < ROWS; i++) K[k + size * (n + i)] = K[n + i + size * k] = A[i + ROWS * j];
     rhs[k++] = torque[j];
   }
-  status = solve_dense(K, rhs, size, 1) != 0 ? 10 : 0;
+  status = solve_dense(K, rhs, size, 1) != 0 ? STATUS_LOOPS_SINGULAR : 0;
   for (i = 0; i < ROWS; i++) force[i] = status != 0 ? 0.0 : rhs[n + i];
   for (j = k = 0; j < N; j++) {
     const double pull = inner(A + ROWS * j, force, ROWS);
@@ -73,7 +73,7 @@ HIDDEN int STEP(inverse_dynamics)(const double *const *in, double *const *out, d
   double *torque = w->gradient, *offset = w->direction;
   int j, status;
   for (j = 0; j < 3; j++) memset(out[j], 0, (j == 1 ? ROWS : N) * sizeof(double));
-  if (!regular(in[0], in[3], w)) return 10;
+  if (!regular(in[0], in[3], w)) return STATUS_LOOPS_SINGULAR;
   held_kernel(in[0], in[1], in[2], in[3], torque, w->A, offset, w->kernel);
   status = share(torque, w->A, out[0], out[1], out[2], w);
   for (j = 0; j < N; j++) out[0][j] += motor[j] ? offset[j] : 0.0;

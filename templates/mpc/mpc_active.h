@@ -5,11 +5,10 @@
  *
  *   minimise  1/2 m'H m - v'm,  0 <= m <= price of a unit of violation,  H = F'F,  v: violations with m = 0.
  *
- * The working set starts with the rows active at the guess and grows by violated ones; inactive rows are dropped when it gets full.
- * Block pivoting, with single pivots if that stalls (Judice and Pires 1994). */
-#include "mpc_bounds.h"
+ * The working set starts with the rows active at the guess and grows by violated ones; inactive rows are dropped when it gets full. */
 
-enum { LOWEST, BETWEEN, HIGHEST }; /* multiplier: 0, free, at its upper bound */
+#include "mpc_bounds.h"
+#include "mpc_dual.h"
 
 static double *column(Stage *s, int j) { return s->F + LN * j; }
 
@@ -99,67 +98,6 @@ static void leave(Problem *o) {
   w->count = count;
 }
 
-/* Solves for the free multipliers (BETWEEN), the others being at a bound; 0: the rows are dependent. */
-static int between(Active *w) {
-  int at[ACTIVE], m = 0, i, j, k;
-  double *L = w->L, *x = w->y;
-  for (i = 0; i < w->count; i++)
-    if (w->set[i] == BETWEEN) at[m++] = i;
-    else w->multiplier[i] = w->set[i] == LOWEST ? 0.0 : w->most[i];
-  for (i = 0; i < m; i++) {
-    const double *row = w->H + ACTIVE * at[i];
-    x[i] = w->violated[at[i]];
-    for (j = 0; j < w->count; j++)
-      if (w->set[j] == HIGHEST) x[i] -= row[j] * w->most[j];
-    for (j = 0; j <= i; j++) {
-      double value = row[at[j]] * (i == j ? 1.0 + C_MPC_RIDGE : 1.0);
-      for (k = 0; k < j; k++) value -= L[k + ACTIVE * i] * L[k + ACTIVE * j];
-      if (j < i) L[j + ACTIVE * i] = value * L[j + ACTIVE * j];
-      else if (value > C_MPC_PIVOT * row[at[i]]) L[i + ACTIVE * i] = 1.0 / sqrt(value);
-      else return 0;
-    }
-  }
-  for (i = 0; i < m; i++) {
-    for (k = 0; k < i; k++) x[i] -= L[k + ACTIVE * i] * x[k];
-    x[i] *= L[i + ACTIVE * i];
-  }
-  for (i = m - 1; i >= 0; i--) {
-    x[i] *= L[i + ACTIVE * i];
-    for (k = 0; k < i; k++) x[k] -= L[k + ACTIVE * i] * x[i];
-    w->multiplier[at[i]] = x[i];
-  }
-  return 1;
-}
-
-/* The state that row i's multiplier should have. */
-static int belongs(const Active *w, int i) {
-  const double *row = w->H + ACTIVE * i;
-  double left = w->violated[i];
-  int j;
-  if (w->set[i] == BETWEEN) return w->multiplier[i] < 0.0 ? LOWEST : w->multiplier[i] > w->most[i] ? HIGHEST : BETWEEN;
-  for (j = 0; j < w->count; j++) left -= row[j] * w->multiplier[j];
-  if (w->set[i] == LOWEST) return left > 0.5 * w->missed[i] ? BETWEEN : LOWEST;
-  return left < -0.5 * w->missed[i] ? BETWEEN : HIGHEST;
-}
-
-/* Solves the dual program; 0: no convergence. */
-static int multipliers(Active *w) {
-  int least = ACTIVE + 1, chances = 3, pass, i;
-  for (pass = 0; pass < C_MPC_EXCHANGES; pass++) {
-    int to[ACTIVE], wrong = 0, last = 0;
-    if (!between(w)) return 0;
-    for (i = 0; i < w->count; i++) {
-      to[i] = belongs(w, i);
-      if (to[i] != w->set[i]) wrong++, last = i;
-    }
-    if (wrong == 0) return 1;
-    if (wrong < least) least = wrong, chances = 3;
-    else chances--;
-    for (i = chances < 0 ? last : 0; i < w->count && (chances >= 0 || i == last); i++) w->set[i] = to[i];
-  }
-  return 0;
-}
-
 /* Tolerance of a row's violation. */
 static double missed(const Problem *o, int kind) {
   return C_MPC_MISSED * (kind < SLACK ? scale_of(o, kind) / C_MPC_INSIDE : 1.0);
@@ -171,7 +109,7 @@ static int add_row(Problem *o, int k, int kind, double violated) {
   const int j = w->count;
   if (j == ACTIVE) return 0;
   w->count++;
-  w->stage[j] = k, w->kind[j] = kind, w->set[j] = BETWEEN;
+  w->stage[j] = k, w->kind[j] = kind, w->set[j] = BETWEEN, w->multiplier[j] = 0.0;
   w->violated[j] = violated;
   w->missed[j] = missed(o, kind);
   w->most[j] = kind < SOFT ? C_MPC_NONE : kind < SLACK ? o->soft[(kind - SOFT) % X] : near_cost(&o->stage[k], kind - SLACK);
@@ -219,18 +157,32 @@ static int share_of(const Problem *o, const int *acts) {
   return share;
 }
 
+/* Puts the rows from `from` on, which are sorted by ascending stage, in descending order. */
+static void descending(Active *w, int from) {
+  int i = from, j = w->count - 1;
+  for (; i < j; i++, j--) {
+    const int stage = w->stage[i], kind = w->kind[i];
+    const double violated = w->violated[i], missed = w->missed[i], most = w->most[i];
+    w->stage[i] = w->stage[j], w->kind[i] = w->kind[j];
+    w->violated[i] = w->violated[j], w->missed[i] = w->missed[j], w->most[i] = w->most[j];
+    w->stage[j] = stage, w->kind[j] = kind, w->violated[j] = violated, w->missed[j] = missed, w->most[j] = most;
+  }
+}
+
 /* Adds the rows that x_new, u_new violate (only the worst distance of a stage) or, with `guess`, those active at x, u. Returns their
- * number, or -1 if they are too many or a row of the working set is still violated. A bound that becomes active at stage after stage
- * would need a round for each; so rows of following stages are added before they are violated, twice as many each round. */
-static int join(Problem *o, int guess) {
-  const Active *w = &o->scratch->active;
+ * number. *left: a violated row was not added, because the working set is full of rows of earlier stages, or has it already. A bound
+ * that becomes active at stage after stage would need a round for each; so rows of following stages are added before they are violated,
+ * twice as many each round. */
+static int join(Problem *o, int guess, int *left) {
+  Active *w = &o->scratch->active;
   const int before = w->count;
   int acts[SLACK] = {0}, share, k, i, j;
+  *left = 0;
   violations(o);
   for (j = 0; j < before && !guess; j++)
     if (w->kind[j] < SLACK && w->set[j] != LOWEST) acts[w->kind[j]]++;
   share = share_of(o, acts);
-  for (k = o->count - 1; k >= 0; k--) {
+  for (k = 0; k < o->count; k++) {
     const Stage *s = &o->stage[k];
     double side[SLACK + NEAR + 1], at_guess[SLACK + NEAR + 1], most = 0.0;
     int worst = -1;
@@ -247,16 +199,13 @@ static int join(Problem *o, int guess) {
         continue;
       }
       j = at_row(w, before, k, i);
-      if (j >= 0 && w->set[j] == HIGHEST) continue;
-      if (j >= 0) return -1;
-      if (i < SLACK || guess) {
-        if (!add_row(o, k, i, violated)) return -1;
-      } else if (violated > most) {
-        most = violated, worst = i;
-      }
+      if (j >= 0) *left |= w->set[j] != HIGHEST;
+      else if (i < SLACK || guess) *left |= !add_row(o, k, i, violated);
+      else if (violated > most) most = violated, worst = i;
     }
-    if (worst >= 0 && !add_row(o, k, worst, most)) return -1;
+    if (worst >= 0) *left |= !add_row(o, k, worst, most);
   }
+  descending(w, before);
   return w->count - before;
 }
 
@@ -277,31 +226,24 @@ static void take(Problem *o) {
   }
 }
 
-/* Solves the program after `unbounded`; returns the number of rounds, 0: failed, use the interior point method. */
-static int few(Problem *o, int most) {
+/* Solves the program after `unbounded` in at most `most` rounds; *rounds: their number. 0: not solved. */
+static int few(Problem *o, int most, int *rounds) {
   Active *w = &o->scratch->active;
-  int round, i, j;
+  int left, solved = 1, rows = C_MPC_EXCHANGES * ACTIVE, i, j;
   w->count = 0;
-  for (round = 1; round <= most && round <= C_MPC_ROUNDS; round++) {
+  for (*rounds = 1;; ++*rounds) {
     int joined, from;
     if (w->count > ACTIVE / 2) leave(o);
     from = w->count;
-    joined = join(o, round == 1);
-    if (joined == 0 && round == 1) joined = join(o, 0);
-    if (joined < 0) break;
-    if (joined == 0) {
-      take(o);
-      return round;
-    }
+    joined = join(o, *rounds == 1, &left);
+    if (joined == 0 && *rounds == 1) joined = join(o, 0, &left);
+    if (joined == 0 || *rounds > most || rows <= 0) return joined == 0 && !left && solved;
     columns(o, from);
     for (j = from; j < w->count; j++)
       for (i = 0; i < from; i++) w->violated[j] += w->H[i + ACTIVE * j] * w->multiplier[i];
-    if (!multipliers(w)) break;
+    solved = multipliers(w, &rows);
     no_slopes(o);
     for (j = 0; j < w->count; j++) add_slope(&o->stage[w->stage[j]], w->kind[j], w->multiplier[j]);
     solve_stages(o);
   }
-  no_slopes(o);
-  solve_stages(o);
-  return 0;
 }

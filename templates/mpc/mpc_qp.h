@@ -192,7 +192,57 @@ static void initial(Problem *o, int known) {
   }
 }
 
-/* Solves the program: x, u of every stage. 0: converged, 1: iteration limit, 2: torques not determined. */
+/* x_new, u_new: the policy of the last solution forwards, or with `guess` the torques at the guess, clamped to their bounds. */
+static void clamped(Problem *o, int guess) {
+  const double *x = o->x0, *last = o->u_last;
+  int k, i;
+  for (k = 0; k < o->count; k++) {
+    Stage *s = &o->stage[k];
+    if (guess) memcpy(s->u_new, s->u, N * sizeof(double));
+    else policy(s, x, last, s->u_new);
+    for (i = 0; i < N; i++)
+      if (motor[i]) s->u_new[i] = allowed(o->d, i, s->u_new[i], last[i], 0.0);
+    follow(s, x, s->u_new, s->x_new);
+    x = s->x_new, last = s->u_new;
+  }
+}
+
+/* The plan where the rounds end early: from the guess towards the clamped policy as far as the cost falls. Both keep the torque bounds
+ * and follow the linearised motion, and so does what is between them. */
+static void stopped(Problem *o) {
+  double best;
+  int k, i, half;
+  clamped(o, 1);
+  take(o);
+  best = objective(o, 0, 1);
+  clamped(o, 0);
+  for (half = 0; half < C_MPC_HALVINGS; half++) {
+    for (k = 0; k < o->count && half; k++) {
+      Stage *s = &o->stage[k];
+      for (i = 0; i < X; i++) s->x_new[i] = 0.5 * (s->x[i] + s->x_new[i]);
+      for (i = 0; i < N; i++) s->u_new[i] = 0.5 * (s->u[i] + s->u_new[i]);
+    }
+    if (objective(o, 1, 1) < best) {
+      take(o);
+      return;
+    }
+  }
+}
+
+/* The active-set method after `unbounded`. 0: solved, 1: ended early, -1: left to the interior point, with x_new, u_new of `unbounded`. */
+static int by_active_rows(Problem *o, int most, int *iterations) {
+  const int stop = most <= C_MPC_ROUNDS, solved = few(o, stop ? most : C_MPC_ROUNDS, iterations);
+  if (solved) take(o);
+  else if (stop) stopped(o);
+  if (solved || stop) return !solved;
+  *iterations = 0;
+  no_slopes(o);
+  solve_stages(o);
+  return -1;
+}
+
+/* Solves the program: x, u of every stage. 0: converged, 1: iteration limit, 2: torques not determined. Limits up to C_MPC_ROUNDS are
+ * rounds of the active-set method; with a higher one the interior point follows it. */
 static int solve_program(Problem *o, int most, double tolerance, int *iterations, double *gap) {
   double left = 1.0, sum, mean, step, value;
   int k, i, pairs;
@@ -200,8 +250,10 @@ static int solve_program(Problem *o, int most, double tolerance, int *iterations
   *iterations = 0;
   *gap = 0.0;
   if (found == 1) return 0;
-  if (found == 0) *iterations = few(o, most);
-  if (*iterations > 0) return 0;
+  if (found == 0) {
+    const int end = by_active_rows(o, most, iterations);
+    if (end >= 0) return end;
+  }
   initial(o, found == 0);
   for (;; ++*iterations) {
     sum = complementarity(o, 0.0, &pairs);

@@ -23,8 +23,8 @@ typedef struct { /* one stage: from node k to node k + 1 */
 } Stage;
 
 typedef struct { /* working set and its dual program (mpc_active.h) */
-  int count, stage[ACTIVE], kind[ACTIVE], set[ACTIVE];
-  double multiplier[ACTIVE], most[ACTIVE], violated[ACTIVE], missed[ACTIVE];
+  int count, stage[ACTIVE], kind[ACTIVE], set[ACTIVE], blocked[ACTIVE];
+  double multiplier[ACTIVE], most[ACTIVE], violated[ACTIVE], missed[ACTIVE], left[ACTIVE], way[ACTIVE];
   double H[ACTIVE * ACTIVE], L[ACTIVE * ACTIVE], G[ACTIVE * N], q[LZ * ACTIVE], y[LZ * ACTIVE];
 } Active;
 

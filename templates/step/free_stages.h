@@ -6,17 +6,17 @@ INLINE int add_border(double *S, const double *back, double *x, double *rhs) {
 #if ROWS == 0
   (void)S;
 #elif ROWS == 1 && !REDUNDANT
-  if (!(fabs(S[0]) > 0.0)) return 10;
+  if (!(fabs(S[0]) > 0.0)) return STATUS_LOOPS_SINGULAR;
   rhs[0] /= S[0];
 #elif ROWS == 2 && !REDUNDANT
   /* By Cramer's rule, one division; the pivots would be `most` and determinant / most. */
   const double most = fabs(S[1]) > fabs(S[0]) ? fabs(S[1]) : fabs(S[0]), determinant = S[0] * S[3] - S[1] * S[2];
   const double square = most * most, first = rhs[0], inverse = 1.0 / determinant;
-  if (!(fabs(determinant) > C_PIVOT_RATIO * square && square > C_PIVOT_RATIO * fabs(determinant))) return 10;
+  if (!(fabs(determinant) > C_PIVOT_RATIO * square && square > C_PIVOT_RATIO * fabs(determinant))) return STATUS_LOOPS_SINGULAR;
   rhs[0] = (S[3] * first - S[2] * rhs[1]) * inverse;
   rhs[1] = (S[0] * rhs[1] - S[1] * first) * inverse;
 #else
-  if (solve_dense(S, rhs, ROWS, 1) != 0) return 10;
+  if (solve_dense(S, rhs, ROWS, 1) != 0) return STATUS_LOOPS_SINGULAR;
 #endif
   for (k = 0; k < ROWS; k++) {
     for (i = 0; i < N; i++) x[i] += back[i + N * k] * rhs[k];
@@ -45,9 +45,9 @@ static int solve_pose(const double *p, const double *u, const double *h, const d
     } else {
       newton_kernel(p_next, p, record, terms, A0, alpha, model, correction, factors, back, S, L, w->kernel);
     }
-    if (add_border(S, back, correction, L) != 0) return largest(correction, N) <= C_FAR_POSE ? 10 : 1;
+    if (add_border(S, back, correction, L) != 0) return largest(correction, N) <= C_FAR_POSE ? STATUS_LOOPS_SINGULAR : STATUS_POSE_NOT_FOUND;
     size = largest(correction, N);
-    if (!(size <= C_FAR_POSE)) return ROWS ? 13 : 1;
+    if (!(size <= C_FAR_POSE)) return ROWS ? STATUS_LOOP_NOT_CLOSED : STATUS_POSE_NOT_FOUND;
     for (j = 0; j < N; j++) p_next[j] += correction[j];
     if (k == 0) {
       last = size;
@@ -75,7 +75,7 @@ static int solve_pose(const double *p, const double *u, const double *h, const d
     }
     ending = stalled || (fresh && last_is_next(size, rate));
   }
-  return ROWS && !(size <= C_FAR_GUESS) ? 13 : 1;
+  return ROWS && !(size <= C_FAR_GUESS) ? STATUS_LOOP_NOT_CLOSED : STATUS_POSE_NOT_FOUND;
 }
 
 /* M rate = momentum + h friction(rate) + A^T H / h and A rate = 0: Newton on the gradient of a convex function among the rates
@@ -91,7 +91,7 @@ static int solve_rate(const double *h, const double *alpha, double *rate, Work *
     velocity_kernel(mass, h, momentum, A, alpha, model, rate, back, S, H, w->kernel);
     status = add_border(S, back, rate, H);
     for (j = 0; j < ROWS; j++) H[j] *= h[0];
-    if (!(largest(rate, N) <= C_FAR_RATE)) return 2;
+    if (!(largest(rate, N) <= C_FAR_RATE)) return STATUS_RATE_NOT_FOUND;
     return status;
   }
   memset(rate, 0, N * sizeof(double));
@@ -101,7 +101,7 @@ static int solve_rate(const double *h, const double *alpha, double *rate, Work *
     rate_kernel(mass, h, rate, gradient, A, alpha, model, direction, back, S, H, w->kernel);
     status = add_border(S, back, direction, H);
     size = largest(direction, N);
-    if (!(size <= C_FAR_RATE)) return 2;
+    if (!(size <= C_FAR_RATE)) return STATUS_RATE_NOT_FOUND;
     if (status != 0) return status;
     /* The loops' part of the gradient does no work along the direction; taken off, its rounding does not either. */
     product_transposed(A, H, N, ROWS, 1, 1.0, 0.0, pull);
@@ -119,14 +119,14 @@ static int solve_rate(const double *h, const double *alpha, double *rate, Work *
       return 0;
     }
   }
-  return 2;
+  return STATUS_RATE_NOT_FOUND;
 }
 
 /* Both stages of a step from a first guess in p_next, moved by `off` where that is known. */
 static int solve_free(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                       const double *alpha, double *off, double *p_next, double *pd_next, Work *w) {
   const double *guess = w->guess;
-  int j, status = 1;
+  int j, status = STATUS_POSE_NOT_FOUND;
   if (off != 0 && largest(off, N) <= C_FAR_GUESS) {
     for (j = 0; j < N; j++) p_next[j] += off[j];
     status = solve_pose(p, u, h, alpha, p_next, w);

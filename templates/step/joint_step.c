@@ -102,7 +102,7 @@ static int solve_pose(const double *p, const double *u, const double *h, const d
       newton_kernel(p_next, p, record, terms, alpha, model, iterate, correction, factors, w->kernel);
     }
     size = largest(correction);
-    if (!(size <= C_FAR_POSE)) return 1;
+    if (!(size <= C_FAR_POSE)) return STATUS_POSE_NOT_FOUND;
     memcpy(p_next, iterate, N * sizeof(double));
     rate = contraction(size, last);
     last = size;
@@ -119,7 +119,7 @@ static int solve_pose(const double *p, const double *u, const double *h, const d
     ending = stalled || (fresh && last_is_next(size, rate));
 #endif
   }
-  return 1;
+  return STATUS_POSE_NOT_FOUND;
 }
 
 /* (M) rate = momentum + h * friction(rate): Newton on the gradient of a convex function, with a line search that never
@@ -133,14 +133,14 @@ static int solve_rate(const double *begun, const double *h, const double *alpha,
   }
   if (j == LINKS) {
     velocity_kernel(mass, momentum, h, begun, alpha, model, rate, w->kernel);
-    return largest(rate) <= C_FAR_RATE ? 0 : 2;
+    return largest(rate) <= C_FAR_RATE ? 0 : STATUS_RATE_NOT_FOUND;
   }
   velocity_gradient_kernel(mass, momentum, h, rate, begun, alpha, model, gradient, w->kernel);
   for (k = 0; k < C_MAX_RATE; k++) {
     double start, slope, t = 1.0, size;
     velocity_newton_kernel(mass, h, rate, gradient, begun, alpha, model, direction, w->kernel);
     size = largest(direction);
-    if (!(size <= C_FAR_RATE)) return 2;
+    if (!(size <= C_FAR_RATE)) return STATUS_RATE_NOT_FOUND;
     start = inner(gradient, direction);
     for (i = 0; i < C_MAX_LINE; i++) {
       for (j = 0; j < N; j++) trial[j] = rate[j] + t * direction[j];
@@ -152,7 +152,7 @@ static int solve_rate(const double *begun, const double *h, const double *alpha,
     memcpy(rate, trial, N * sizeof(double));
     if (rate_is_found(size * t, largest(rate))) return 0;
   }
-  return 2;
+  return STATUS_RATE_NOT_FOUND;
 }
 
 #if !DEEP && defined(DISPATCHED) && defined(FOR_V3)
@@ -175,7 +175,7 @@ int ROBOT(rate_v3)(const double *mass, const double *momentum, const double *mod
 static int advance_from(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                         const double *alpha, double *off, double *p_next, double *pd_next, Work *w) {
   double *guess = w->x;
-  int j, status = 1;
+  int j, status = STATUS_POSE_NOT_FOUND;
   if (!(h[0] >= C_LEAST_STEP)) {
     memcpy(p_next, p, N * sizeof(double));
     memcpy(pd_next, pd, N * sizeof(double));

@@ -120,7 +120,7 @@ static int glide(int steps, const double *U, const double *h, const double *alph
     known += rates_of(P, PD, known + 1, k, h, alpha, w);
     if (known < k) {
       *done = known;
-      return 2;
+      return STATUS_RATE_NOT_FOUND;
     }
     status = advance(p, PD + (ptrdiff_t)k * N, u, h, alpha, p_next, next, w);
     if (status != 0) {

@@ -31,12 +31,12 @@ static int pushed_wrongly(const double *h, const double *alpha, const double *p_
 #if CONTACTS
   for (k = 0; k < CONTACTS; k++) {
     const double *law = w->law + LAW * k, *a = first + SIDES + touch_row[k], *b = second + SIDES + touch_row[k];
-    double smooth = 0.5 * h[0] * law[3], open = w->gaps[k] + C_CERTAIN_GAP;
-    if (law[1] > 0.0) open += 2.0 * law[1] * a[0] / h[0];
+    double smooth = 0.5 * h[0] * law[LAW_SLIP], open = w->gaps[k] + C_CERTAIN_GAP;
+    if (law[LAW_COMPLIANCE] > 0.0) open += 2.0 * law[LAW_COMPLIANCE] * a[0] / h[0];
     if (!(a[0] >= -small && b[0] >= -small)) return 1;
     if (touch_size(k) >= 3) {
-      const double most = law[0] * a[0] + small, other = law[0] * b[0] + small;
-      smooth *= law[0];
+      const double most = law[LAW_FRICTION] * a[0] + small, other = law[LAW_FRICTION] * b[0] + small;
+      smooth *= law[LAW_FRICTION];
       open += smooth;
       if (!(a[1] * a[1] + a[2] * a[2] <= most * most && b[1] * b[1] + b[2] * b[2] <= other * other)) return 1;
     }
@@ -73,9 +73,9 @@ static double pushes_gave(const double *h, const double *alpha, const Work *w) {
 #if CONTACTS
   for (k = 0; k < CONTACTS; k++) {
     const double *law = w->law + LAW * k, *a = first + SIDES + touch_row[k], *b = second + SIDES + touch_row[k];
-    const double smooth = half * law[3] * (touch_size(k) >= 3 ? 2.0 * law[0] : 1.0);
-    if (law[1] > 0.0 && w->gaps[k] < 0.0) given -= 2.0 * inverse * b[0] * w->gaps[k];
-    given += 2.0 * (a[0] * w->depth[SIDES + k] * inverse + smooth * law[2]);
+    const double smooth = half * law[LAW_SLIP] * (touch_size(k) >= 3 ? 2.0 * law[LAW_FRICTION] : 1.0);
+    if (law[LAW_COMPLIANCE] > 0.0 && w->gaps[k] < 0.0) given -= 2.0 * inverse * b[0] * w->gaps[k];
+    given += 2.0 * (a[0] * w->depth[SIDES + k] * inverse + smooth * law[LAW_LOAD]);
   }
 #endif
   return given;

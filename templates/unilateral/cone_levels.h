@@ -12,22 +12,25 @@ static void cold(Stage *s, const double *x, double most, double *impulse, Work *
 #endif
 }
 
+/* How an iteration ends without a solution. */
+enum { STALLED = 1, NOT_FINITE_START, SPENT };
+
 /* Newton's method with a line search. x, loops and impulse are the start and the result; D of the pose stage is kept while iterations
  * contract. Returns 0 when a full step is of the size of rounding, or the contraction predicts that the next will be, or the residual
- * is below `tolerance` (0: none); 3 when the evaluations are used up. */
+ * is below `tolerance` (0: none). */
 static int descend(Stage *s, double *x, double *loops, double *impulse, int most, double tolerance, Work *w) {
   double *full = w->change, *trial = w->start, left, last = 0.0, before = C_HUGE, most_impulse;
   int k, i, j;
   s->fresh = !s->known;
   s->landing = s->classified = 0;
-  if (s->spent >= DIFFPBD_EVALUATIONS) return 3;
+  if (s->spent >= DIFFPBD_EVALUATIONS) return SPENT;
   most_impulse = s->impulse + largest(impulse, PUSHES);
   left = evaluate(s, x, loops, impulse, w);
   most_impulse += C_CONE_IMPULSE * sqrt(left); /* so that a diverging impulse does not make every residual look small */
   for (k = 0; k < most; k++) {
     double t = 1.0, size, rate, nearly, sum = left, scale = largest(impulse, PUSHES) + s->impulse;
     if (!(scale <= most_impulse)) scale = most_impulse;
-    if (!(left <= C_HUGE)) return k == 0 ? 2 : 1;
+    if (!(left <= C_HUGE)) return k == 0 ? NOT_FINITE_START : STALLED;
     if (tolerance > 0.0 && left <= tolerance * tolerance) return 0;
     {
       const double least = C_CONE_RESIDUAL * scale, stall = C_CONE_STALL * scale;
@@ -38,9 +41,9 @@ static int descend(Stage *s, double *x, double *loops, double *impulse, int most
       before = left;
     }
     w->count[(s->end ? 1 : 0)] += 1.0;
-    if (newton(s, x, impulse, full, w) != 0) return 1;
+    if (newton(s, x, impulse, full, w) != 0) return STALLED;
     size = largest(full, N);
-    if (!(size <= (C_FAR_RATE))) return 1;
+    if (!(size <= (C_FAR_RATE))) return STALLED;
     rate = last > 0.0 ? size / last : 1.0; /* a contraction is known only after a full step */
     nearly = (s->end ? C_CONE_NEARLY_RATE : C_CONE_NEARLY) * scale;
     if ((!s->acting || (left <= nearly * nearly && largest(full + BIG, PUSHES) <= C_CONE_NEARLY * scale)) &&
@@ -58,7 +61,7 @@ static int descend(Stage *s, double *x, double *loops, double *impulse, int most
       for (j = 0; j < N; j++) trial[j] = x[j] + t * full[j];
       for (j = 0; j < ROWS; j++) trial[N + j] = loops[j] + t * full[N + j];
       for (j = 0; j < IMPULSES; j++) trial[BIG + j] = impulse[j] + t * full[BIG + j];
-      if (s->spent >= DIFFPBD_EVALUATIONS) return 3;
+      if (s->spent >= DIFFPBD_EVALUATIONS) return SPENT;
       sum = evaluate(s, trial, trial + N, trial + BIG, w);
       if (sum <= (1.0 - 0.2 * t) * left || ((s->approached || (i == 0 && size <= C_CONE_NEAR)) && sum <= C_HUGE)) break;
       t *= 0.5;
@@ -70,18 +73,18 @@ static int descend(Stage *s, double *x, double *loops, double *impulse, int most
     memcpy(impulse, trial + BIG, IMPULSES * sizeof(double));
     left = sum;
   }
-  return 1;
+  return STALLED;
 }
 
 /* Continuation in the slip: from far above it down to it, each solve from the last solution; `patient` lets each solve converge. */
 static int follow(Stage *s, double *x, double *loops, double *impulse, double top, double factor, int patient, Work *w) {
-  int status = 1;
+  int status = STALLED;
   for (s->least = top;; s->least *= factor) {
     const int last = s->least <= s->slip, most = patient ? C_CONE_PATIENT : last ? C_CONE_LAST : C_CONE_LEVEL;
     const double tolerance = last || patient ? 0.0 : C_CONE_ROUGH * s->impulse * sqrt(s->least / top);
     if (last) s->least = 0.0;
     status = descend(s, x, loops, impulse, most, tolerance, w);
-    if (last || status == 3 || !(largest(x, N) <= C_FAR_RATE)) return status;
+    if (last || status == SPENT || !(largest(x, N) <= C_FAR_RATE)) return status;
   }
 }
 
@@ -93,7 +96,7 @@ static int follow_apart(Stage *s, double *x, double *loops, double *impulse, Wor
   s->apart = 0;
   {
     const int status = descend(s, x, loops, impulse, C_CONE_LAST, 0.0, w);
-    if (status == 0 || status == 3) return status;
+    if (status == 0 || status == SPENT) return status;
   }
   return follow(s, x, loops, impulse, C_CONE_TOP, 0.3, 1, w);
 }
@@ -115,6 +118,7 @@ enum {
  * continuation with separate rows, if there is friction; slower and slower continuations. */
 static int solve_stage(Stage *s, double *x, double *loops, double *impulse, int warm, Work *w) {
   static const double tops[] = { 2.0, 20.0, 200.0, 2000.0 }, factors[] = { 0.1, 0.3, 0.5, 0.7 };
+  const int unsolved = s->end ? STATUS_RATE_NOT_FOUND : STATUS_POSE_NOT_FOUND;
   double *first = w->first, top;
   int level, status, k;
   memset(w->rho, 0, RHOS * sizeof(double));
@@ -140,9 +144,9 @@ static int solve_stage(Stage *s, double *x, double *loops, double *impulse, int 
     w->count[4] = s->spent;
     for (k = 0; k < N && status == 0 && !s->end; k++) status = !(fabs(x[k] - first[k]) <= (turning[k] ? C_FAR_TURN : C_FAR_POSE));
     if (status == 0) return 0;
-    if (status == 3) return 14;
-    if (status == 2 && level > WARM) return s->end ? 2 : 1; /* the start is not finite */
+    if (status == SPENT) return STATUS_LIMIT_NOT_RESOLVED;
+    if (status == NOT_FINITE_START && level > WARM) return unsolved;
   }
   /* Without loaded rows it is the free step that failed. */
-  return largest(impulse, PUSHES) > C_CONE_ROUGH * s->impulse ? 14 : s->end ? 2 : 1;
+  return largest(impulse, PUSHES) > C_CONE_ROUGH * s->impulse ? STATUS_LIMIT_NOT_RESOLVED : unsolved;
 }

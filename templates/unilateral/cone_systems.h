@@ -250,7 +250,7 @@ static int change_impulses(const Stage *s, int size, int plain, const double *fu
     line[size] = right;
     scale_line(line, share, size + 1);
   }
-  return size == 3 ? solve_three(K, z) : solve_system(K, size, z);
+  return BIG > 2 && size == 3 ? solve_three(K, z) : solve_system(K, size, z);
 }
 
 /* Impulses z of the near rows with everything else linearised, by Newton's method with a line search from z. 0: found. */

@@ -120,8 +120,8 @@ static void begin(Stage *s, const double *p, const double *pd, const double *u, 
 #endif
   for (k = 0; k < CONTACTS; k++) {
     const double *law = w->law + LAW * k;
-    if (law[3] < s->slip) s->slip = law[3];
-    if (law[2] * h[0] > s->impulse) s->impulse = law[2] * h[0];
+    if (law[LAW_SLIP] < s->slip) s->slip = law[LAW_SLIP];
+    if (law[LAW_LOAD] * h[0] > s->impulse) s->impulse = law[LAW_LOAD] * h[0];
   }
 #else
   (void)w;
@@ -266,7 +266,7 @@ static int approach(const double *p, const double *pd, const double *u, const do
                     double *p_next, double *pd_next, Work *w) {
   static const double shares[] = { 0.5, 0.125, 0.03125 };
   double kept[BIG + IMPULSES];
-  int i, k, status = 14;
+  int i, k, status = STATUS_LIMIT_NOT_RESOLVED;
   Stage s;
   for (i = 0; i < 3 && w->count[4] <= C_APPROACH_MOST; i++) {
     double share = shares[i], next = 1.0, part = share * h[0];
@@ -286,7 +286,7 @@ static int approach(const double *p, const double *pd, const double *u, const do
       memcpy(w->push, kept + BIG, IMPULSES * sizeof(double));
       next = 0.5 * (share + next);
     }
-    if (status == 0 && share < 1.0) status = 14;
+    if (status == 0 && share < 1.0) status = STATUS_LIMIT_NOT_RESOLVED;
     if (status == 0) status = finish(&s, p, pd, u, kick, h, alpha, p_next, pd_next, w);
     if (status == 0) return 0;
   }
@@ -306,8 +306,8 @@ static int solve_once(const double *p, const double *pd, const double *u, const 
 #endif
   depths(p, alpha, w);
 #if CONTACTS
-  for (j = 0; j < CONTACTS && alone; j++) {
-    if (w->gaps[j] < -C_INSIDE && w->law[LAW * j + 1] == 0.0) return 15; /* a compliant contact may be deep */
+  for (j = 0; j < CONTACTS && alone; j++) { /* a compliant contact may be deep */
+    if (w->gaps[j] < -C_INSIDE && w->law[LAW * j + LAW_COMPLIANCE] == 0.0) return STATUS_CONTACT_INSIDE;
   }
 #else
   (void)alone;
@@ -347,7 +347,7 @@ static int solve_unilateral(const double *p, const double *pd, const double *u, 
 }
 
 /* The next step of a rollout. `off`: error of the first guess in the last step, by which this guess is corrected; 0: a single step. A
- * `status` of 12 (the start is not closed) is passed on. */
+ * start that is not closed (LOOP_OPEN) is passed on. */
 static int solve_next(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                         const double *alpha, int status, double *off, double *p_next, double *pd_next, Work *w) {
   const double *guess = w->guess;
@@ -359,7 +359,7 @@ static int solve_next(const double *p, const double *pd, const double *u, const 
     extrapolate(known - 1, error, w->off_before, N, N);
     for (j = 0; j < N && largest(off, N) <= C_FAR_GUESS; j++) p_next[j] += error[j];
   }
-  if (status != 12) status = solve_unilateral(p, pd, u, kick, h, alpha, p_next, pd_next, off == 0, known, w);
+  if (status != STATUS_LOOP_OPEN) status = solve_unilateral(p, pd, u, kick, h, alpha, p_next, pd_next, off == 0, known, w);
   w->off[N] = status != 0 ? 0.0 : known < 3 ? known + 1.0 : 3.0; /* for the next step's warm start */
   if (status == 0) {
     for (j = 0; off != 0 && j < N; j++) off[j] = p_next[j] - guess[j];
@@ -381,7 +381,7 @@ static int recover_stage(Stage *s, const double *known, double *loops, double *i
   cold(s, x, C_HUGE, impulse, w);
   if (descend(s, x, loops, impulse, C_CONE_FIRST, 0.0, w) == 0) return 0;
   memcpy(x, known, N * sizeof(double));
-  return solve_stage(s, x, loops, impulse, 0, w) == 0 ? 0 : 14;
+  return solve_stage(s, x, loops, impulse, 0, w) == 0 ? 0 : STATUS_LIMIT_NOT_RESOLVED;
 }
 
 /* The impulses of a step whose start and end are given. */
@@ -392,14 +392,14 @@ static int recover_once(const double *p, const double *pd, const double *u, cons
   int j;
   start_kernel(p, pd, u, h, alpha, w->model, w->record, w->terms, w->known, w->A0, w->gap, w->energy, w->kernel);
   begin(&s, p, pd, u, h, alpha, w);
-  if (recover_stage(&s, p_next, L, w->push, w) != 0) return 14;
+  if (recover_stage(&s, p_next, L, w->push, w) != 0) return STATUS_LIMIT_NOT_RESOLVED;
 #if BOUNCING
-  if (!same_end(w->known, p_next)) return 14;
+  if (!same_end(w->known, p_next)) return STATUS_LIMIT_NOT_RESOLVED;
 #endif
   start_rate_stage(&s, p_next, L, w->push, w);
-  if (recover_stage(&s, pd_next, H, w->push_rate, w) != 0) return 14;
+  if (recover_stage(&s, pd_next, H, w->push_rate, w) != 0) return STATUS_LIMIT_NOT_RESOLVED;
 #if BOUNCING
-  if (!same_end(w->known, pd_next)) return 14;
+  if (!same_end(w->known, pd_next)) return STATUS_LIMIT_NOT_RESOLVED;
 #endif
   for (j = 0; j < ROWS; j++) {
     L[j] *= h[0];
@@ -412,7 +412,7 @@ static int recover_once(const double *p, const double *pd, const double *u, cons
 static int recover(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                    const double *p_next, const double *pd_next, Work *w) {
 #if BOUNCING
-  int k, status = 14;
+  int k, status = STATUS_LIMIT_NOT_RESOLVED;
   for (k = 0; k < KEPTS && status != 0; k++) {
     w->kept[0] = kept_shares[k];
     status = recover_once(p, pd, u, h, alpha, p_next, pd_next, w);
@@ -437,7 +437,7 @@ static int node_rate(const double *h, const double *p, const double *begun, cons
   s.acting = s.apart = s.linear = s.known = s.factored = s.seen = s.spent = 0;
   memset(rate, 0, N * sizeof(double));
   memset(w->H, 0, ROWS * sizeof(double));
-  if (descend(&s, rate, w->H, w->push_rate, C_MAX_RATE, 0.0, w) != 0) return 2;
+  if (descend(&s, rate, w->H, w->push_rate, C_MAX_RATE, 0.0, w) != 0) return STATUS_RATE_NOT_FOUND;
   for (j = 0; j < ROWS; j++) w->H[j] *= h[0];
   return 0;
 }

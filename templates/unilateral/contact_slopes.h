@@ -82,7 +82,7 @@ static int stiffened(int stage, const double *h, double *square, double *rows, W
   for (i = 0; i < N; i++) {
     for (j = 0; j < size; j++) solved[j + size * i] = X[i + N * j];
   }
-  if (solve_dense(K, solved, size, N) == 2) return 10;
+  if (solve_dense(K, solved, size, N) == NO_PIVOT) return STATUS_LOOPS_SINGULAR;
   for (j = 0; j < size; j++) {
     for (i = 0; i < N; i++) M[i + N * index[j]] = solved[j + size * i] * share[j];
   }
@@ -136,11 +136,11 @@ static void contact_slopes(const double *p, const double *h, const double *alpha
   s.alpha = alpha;
   s.least = 0.0;
   touch_start_kernel(p, alpha, w->model, w->gaps, J0, w->sign, w->kernel);
-  touch_curvature_kernel(p, p_next, pd_next, w->sign, w->push + SIDES, w->push_rate + SIDES, h, alpha, w->C, w->C1,
-                         S0, S1, R1, w->kernel);
+  touch_curvature_kernel(p, p_next, pd_next, w->sign, w->push + SIDES, w->push_rate + SIDES, h, alpha, w->model, w->C,
+                         w->C1, S0, S1, R1, w->kernel);
   for (i = 0; i < N * N; i++) {
-    w->K0[i] -= h[0] * w->C[i];
-    w->K1[i] -= h[0] * w->C1[i];
+    w->blocks.K0[i] -= h[0] * w->C[i];
+    w->blocks.K1[i] -= h[0] * w->C1[i];
   }
   s.end = 0;
   touch(&s, p_next, w);
@@ -151,10 +151,10 @@ static void contact_slopes(const double *p, const double *h, const double *alpha
       R1[at] += S1[at];
     }
   }
-  stage_slopes(&s, h, J0, S1, S0, slope, w->K0, w);
+  stage_slopes(&s, h, J0, S1, S0, slope, w->blocks.K0, w);
   s.end = p_next;
   touch(&s, pd_next, w);
-  stage_slopes(&s, h, J, J, R1, slope_rate, w->K1, w);
+  stage_slopes(&s, h, J, J, R1, slope_rate, w->blocks.K1, w);
 }
 
 /* What the impulses of contacts add to the gradients by the parameters and h. Rows are those of `contact_slopes`; the multipliers x and
@@ -201,5 +201,5 @@ static void contact_gradients(const double *p, const double *h, const double *al
     }
   }
   touch_parameters_kernel(p, p_next, pd_next, w->sign, x, y, w->push + SIDES, w->push_rate + SIDES, slid_bar, rates_bar,
-                          gap_bar, law_bar, h, alpha, alpha_bar, h_bar, w->kernel);
+                          gap_bar, law_bar, h, alpha, w->model, alpha_bar, h_bar, w->kernel);
 }

@@ -6,7 +6,7 @@
 
 static void touch_law(const Stage *s, int k, double *law, const Work *w) {
   memcpy(law, w->law + LAW * k, LAW * sizeof(double));
-  if (law[3] < s->least) law[3] = s->least;
+  if (law[LAW_SLIP] < s->least) law[LAW_SLIP] = s->least;
 }
 
 /* Row, x and G of a contact; `more`: rho of its friction against turning. */
@@ -23,7 +23,7 @@ static void touch_cone(int k, const double *impulse, const double *rate, const d
   else smooth_contact_kernel(impulse, rate, gap, h, law, rho, row, x, G, w->kernel);
 #endif
 #if TURNED
-  if (touch_size(k) > 3) add_discs(k, impulse, impulse[0] - row[0] / law[0], rate, h, law, more, row, x, G, w);
+  if (touch_size(k) > 3) add_discs(k, impulse, impulse[0] - row[0] / law[LAW_FRICTION], rate, h, law, more, row, x, G, w);
 #else
   (void)more;
 #endif
@@ -105,7 +105,7 @@ static void touch_turning(const Stage *s, const double *x, Work *w) {
   }
   for (k = 0; k < CONTACTS; k++) near += !s->far[SIDES + k] && touch_size(k) >= 3;
   if (near == 0 || moved < C_CONE_TURN) return;
-  touch_slopes_kernel(s->p, x, w->sign, w->J0, s->h, s->alpha, turn, w->kernel);
+  touch_slopes_kernel(s->p, x, w->sign, w->J0, s->h, s->alpha, w->model, turn, w->kernel);
   for (k = 0; k < CONTACTS; k++) {
     double *Y = w->by + N * touch_row[k];
     const double half = 0.5 / s->h[0];
@@ -128,10 +128,10 @@ static void cold_contacts(Stage *s, const double *x, double most, double *impuls
   for (k = 0; k < CONTACTS; k++) {
     double law[LAW], kappa, top, away = w->gaps[k] / half + w->touch[touch_row[k]];
     touch_law(s, k, law, w);
-    kappa = law[2] * half * law[3];
-    top = most * half * law[2];
+    kappa = law[LAW_LOAD] * half * law[LAW_SLIP];
+    top = most * half * law[LAW_LOAD];
     impulse[touch_row[k]] = away * top > kappa ? kappa / away : top;
-    impulse[TOUCHES + k] = law[3]; /* psi of `apart` */
+    impulse[TOUCHES + k] = law[LAW_SLIP]; /* psi of `apart` */
   }
 }
 
@@ -152,7 +152,7 @@ static double touch_mass(const Stage *s, int rows, const double *J, const double
 static int touch_far(const Stage *s, int k, const double *law, const double *rho, double *impulse, Work *w) {
   double found[WIDE], by, opening;
   const double *rate = w->touch + touch_row[k], *gap = w->gaps + k;
-  if (law[1] > 0.0) return 0;
+  if (law[LAW_COMPLIANCE] > 0.0) return 0;
 #if FRICTION_ALL
   distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w->kernel);
 #elif !FRICTION_ANY

@@ -20,15 +20,15 @@ static void add_discs(int k, const double *impulse, double normal, const double 
   }
   for (kind = 0; kind < 2; kind++) {
     const int at = disc_row(k, kind), count = disc_size(k, kind);
-    const double slip = law[LEVERS + kind] * law[3];
+    const double slip = law[LEVERS + kind] * law[LAW_SLIP];
     double lean[2] = {0.0, 0.0}, own[4] = {0.0};
     if (count == 0) continue;
 #if SPUN
-    if (count == 1) spun_kernel(&normal, impulse + at, rate + at, h, law + 2, &slip, rho, row + at, x + at, lean, own, w->kernel);
+    if (count == 1) spun_kernel(&normal, impulse + at, rate + at, h, law + LAW_LOAD, &slip, rho, row + at, x + at, lean, own, w->kernel);
 #endif
 #if ROLLED
     if (count == 2) {
-      rolled_kernel(&normal, impulse + at, rate + at, h, law + 2, &slip, rho + 1, row + at, x + at, lean, own, w->kernel);
+      rolled_kernel(&normal, impulse + at, rate + at, h, law + LAW_LOAD, &slip, rho + 1, row + at, x + at, lean, own, w->kernel);
     }
 #endif
     for (q = 0; q < count; q++) {
@@ -44,14 +44,14 @@ static int far_discs(int k, double *impulse, const double *rate, const double *h
   int kind, far = 1;
   for (kind = 0; kind < 2; kind++) {
     const int at = disc_row(k, kind), count = disc_size(k, kind);
-    const double slip = law[LEVERS + kind] * law[3];
+    const double slip = law[LEVERS + kind] * law[LAW_SLIP];
     double by = 0.0;
     if (count == 0) continue;
 #if SPUN
-    if (count == 1) spun_far_kernel(impulse, rate + at, h, law + 2, &slip, impulse + at, &by, w->kernel);
+    if (count == 1) spun_far_kernel(impulse, rate + at, h, law + LAW_LOAD, &slip, impulse + at, &by, w->kernel);
 #endif
 #if ROLLED
-    if (count == 2) rolled_far_kernel(impulse, rate + at, h, law + 2, &slip, impulse + at, &by, w->kernel);
+    if (count == 2) rolled_far_kernel(impulse, rate + at, h, law + LAW_LOAD, &slip, impulse + at, &by, w->kernel);
 #endif
     far &= by <= C_CONE_FAR * rho[kind];
   }
@@ -76,22 +76,22 @@ static void disc_gradients(int k, const double *impulse, const double *rate, con
   int kind;
   for (kind = 0; kind < 2; kind++) {
     const int at = disc_row(k, kind), count = disc_size(k, kind);
-    const double slip = law[LEVERS + kind] * law[3];
+    const double slip = law[LEVERS + kind] * law[LAW_SLIP];
     double slip_bar = 0.0;
     if (count == 0) continue;
 #if SPUN
     if (count == 1) {
-      spun_parameters_kernel(impulse, impulse + at, rate + at, h, law + 2, &slip, pull + at, pull, rate_bar + at, h_bar,
-                             law_bar + 2, &slip_bar, w->kernel);
+      spun_parameters_kernel(impulse, impulse + at, rate + at, h, law + LAW_LOAD, &slip, pull + at, pull, rate_bar + at, h_bar,
+                             law_bar + LAW_LOAD, &slip_bar, w->kernel);
     }
 #endif
 #if ROLLED
     if (count == 2) {
-      rolled_parameters_kernel(impulse, impulse + at, rate + at, h, law + 2, &slip, pull + at, pull, rate_bar + at, h_bar,
-                               law_bar + 2, &slip_bar, w->kernel);
+      rolled_parameters_kernel(impulse, impulse + at, rate + at, h, law + LAW_LOAD, &slip, pull + at, pull, rate_bar + at, h_bar,
+                               law_bar + LAW_LOAD, &slip_bar, w->kernel);
     }
 #endif
-    law_bar[LEVERS + kind] += slip_bar * law[3];
-    law_bar[3] += slip_bar * law[LEVERS + kind];
+    law_bar[LEVERS + kind] += slip_bar * law[LAW_SLIP];
+    law_bar[LAW_SLIP] += slip_bar * law[LEVERS + kind];
   }
 }

@@ -7,7 +7,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
-from graph.test_touch_oracle import oracle, run
+from support.shared.touch_run import oracle, run
 from support.touch_oracle import End, Oracle
 
 from diffpbd.codegen.graph.contact.contacts import normals, rows_at

@@ -10,9 +10,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
-from joint_space.test_contacts import Body
 from support.closed_judge import Judge
 from support.coal_judge import geometry, request
+from support.made.bodies import Body
 from support.shaped import shaped_arms
 
 from diffpbd.codegen.description.front.resolve import read_robot

@@ -1,5 +1,5 @@
 """The vectors of `tree_jacobian` make up the blocks of `link_jacobian`: two derivations, in world axes and in link frames. The
-sweeps of templates/tree_jacobian.h are products and solves with these blocks."""
+sweeps of templates/step/tree_jacobian.h are products and solves with these blocks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DOUBLES = ctypes.POINTER(ctypes.c_double)
 WIDTHS = {"one": "", "two": "#define DISPATCHED\n"}
 VECTORS = (
     "U V W left right row column held0 above0 below0 turned0 held1 above1 below1 turned1".split()
-)  # as in templates/tree_jacobian.h
+)  # as in templates/step/tree_jacobian.h
 NUMBERS = ("pivot", "pivot1", "own0", "own1", "rotor", "lag")
 BLOCKS = ("D", "K0", "M0", "K1", "M1", "lag")
 

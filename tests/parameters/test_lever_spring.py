@@ -11,6 +11,7 @@ import pytest
 from support.branching import branching
 from support.described import Described
 from support.families import PLAIN, Families
+from support.made.levered import JOINTS
 from support.maximal import Array
 from support.maximal_steps import check_acceleration, follow
 from support.numeric import differences
@@ -32,7 +33,6 @@ from diffpbd.runtime.loop.configuration import gravity_model, has_spring
 H = 0.01
 STEPS = ("variational_direct",)
 TIPS = ["tool", "d"]
-JOINTS = ["jd", "ja"]
 UNITS = ("N/m", "m", "m", "rad", "m")
 
 

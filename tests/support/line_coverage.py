@@ -1,7 +1,7 @@
 """Lines of the solvers' C that all C tests together run, counted by gcov: `python -m support.line_coverage` (`make coverage`).
 
 The tests of the robots by hand in `tests/c`, and every function of generated robots at the states of `test_scenes` and on
-numbers that nobody would send (`emit/test_sanitized.py`). A line counts once, whichever robot runs it.
+numbers that nobody would send (`emit/text/test_sanitized.py`). A line counts once, whichever robot runs it.
 """
 
 from __future__ import annotations
@@ -208,8 +208,8 @@ CHOSEN = (
 
 def generated_ones(folder: Path) -> Lines:
     """The robots of `test_scenes`, at all scenes that are theirs, and with numbers that nobody would send."""
-    from emit.test_sanitized import driver
-    from test_scenes import LONG, SCENES
+    from support.shared.extremes import driver
+    from support.shared.scenes import LONG, SCENES
 
     scenes = [
         make().scene

@@ -59,7 +59,7 @@ def generated(robot: str, **options: Any) -> Path:
 def quick_compiler() -> Iterator[None]:
     """tcc where it is there: it compiles in a thirtieth of gcc -O0's time, which was a third of a generation's.
 
-    The code is as slow as that one's and gives the same bits (tests/emit/test_folder.py). The long counts have none of it.
+    The code is as slow as that one's and gives the same bits (tests/emit/text/test_folder.py). The long counts have none of it.
     """
     quick = not SOAK and "CC" not in os.environ and shutil.which("tcc") is not None
     if quick:

@@ -1,4 +1,4 @@
-"""What is generated but named: numbers of joints and masses that are legal and most likely not meant."""
+"""Warnings: numbers of joints and masses that are legal and most likely not meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is refused: numbers that no body or joint can have, joints that cannot be derived."""
+"""Errors: numbers that no body or joint can have, joints that cannot be derived."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def selection_faults(selection: Selection) -> Iterator[Finding]:
 
 
 def _mimic_faults(selection: Selection, joint: JointElement, followed: str) -> Iterator[Finding]:
-    """A joint can follow any chosen joint, also one that follows another, but not itself in the end."""
+    """Errors of mimics that are no chain: a joint can follow any chosen joint, but not itself in the end."""
     where = f"joint {quoted(joint.name)} mimics joint {quoted(followed)}, "
     names = (joint.name, followed)
     chain = selection.chain(joint)

@@ -141,7 +141,7 @@ def examine(
 def _shapes(
     source: Source, document: Document, root: Element, selection: Selection, shaping: Shaping
 ) -> tuple[tuple[Shape, ...], tuple[Finding, ...], tuple[Finding, ...]]:
-    """What must not touch, faults, doubts; nothing unless it is asked for."""
+    """Shapes that must not touch, errors, warnings; nothing unless it is asked for."""
     if not shaping.asked:
         return (), (), ()
     vertices = mesh_vertices(source) if document.shapes is not None else {}

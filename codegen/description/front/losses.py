@@ -1,4 +1,4 @@
-"""What a URDF cannot hold of a robot, and what it demands that a robot may not have."""
+"""Parts of a robot that a URDF cannot hold, and elements that it demands and a robot may not have."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def read_robot(recipe: Recipe) -> Robot:
 
 
 def read_doubted(recipe: Recipe) -> tuple[Robot, tuple[Finding, ...]]:
-    """The same with every doubt about its description."""
+    """Reads a robot and returns it with all warnings about its description."""
     report, robot = examine(
         recipe.urdf, base=recipe.base, tip=recipe.tip, hold=recipe.hold, loops=recipe.loops, passive=recipe.passive,
         base_joint=recipe.base_joint, touch=recipe.touching, shaping=recipe.shaping, frames=recipe.frames,

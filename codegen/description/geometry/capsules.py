@@ -107,7 +107,7 @@ def _middle(points: Array, frame: Array, size: float) -> Array:
 
 
 def _outermost(points: Array) -> Array:
-    """Of many points those that are furthest in some direction."""
+    """The points that are furthest in some direction."""
     if len(points) <= DIRECTIONS:
         return points
     k = np.arange(DIRECTIONS) + 0.5

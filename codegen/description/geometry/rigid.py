@@ -24,7 +24,7 @@ ANGLES: Final = ("roll", "pitch", "yaw")
 """Components of vectors, inertias and rotations in names of parameters."""
 
 MASSLESS: Final = Inertial(0.0, ZERO, (ZERO, ZERO, ZERO))
-"""What a link without an `inertial` element has."""
+"""Inertia of a link without an `inertial` element."""
 
 
 @dataclass(frozen=True)

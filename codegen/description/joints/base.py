@@ -105,7 +105,7 @@ def massless_base(base: Base, robot: Robot) -> Iterator[Finding]:
 
 
 def base_doubts(base: Base, document: Document) -> Iterator[Finding]:
-    """What a moving base makes of the joint on the root."""
+    """Warnings about a root joint that the moving base replaces."""
     if not base.joint:
         return
     joint = next(j for j in document.joints if j.name == base.joint)

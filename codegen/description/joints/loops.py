@@ -236,7 +236,7 @@ def place_of(selection: Selection, link: str) -> tuple[int, Pose] | None:
 
 
 def found_place(selection: Selection, link: str) -> tuple[int, Pose]:
-    """The same of a link that is there."""
+    """Place of a link that is there: moving link and pose on it."""
     found = place_of(selection, link)
     if found is None:
         raise KeyError(link)

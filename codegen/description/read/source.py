@@ -158,7 +158,7 @@ def _known_encoding(name: str) -> str:
 
 
 def _prolog_end(text: str) -> str:
-    """What follows the white space, comments and processing instructions at the start of the document."""
+    """The text behind white space, comments and processing instructions at the start of the document."""
     position = 0
     while True:
         while position < len(text) and text[position] in " \t\r\n":

@@ -29,7 +29,7 @@ class Words:
 
 
 def words(read: str = "", harmless: str = "", said: str = "") -> Words:
-    """The same from text."""
+    """Words from text, separated by spaces."""
     return Words(frozenset(read.split()), frozenset(harmless.split()), frozenset(said.split()))
 
 
@@ -47,7 +47,7 @@ class Format:
     prefix: str = ""
 
     def whole(self, path: tuple[str, ...]) -> str | None:
-        """What becomes of an element (tags from the root on) with all that is in it; None where its attributes differ."""
+        """Verdict on an element (tags from the root on) with all that is in it; None where its attributes differ."""
         for keys, kind in ((self.read, READ), (self.harmless, HARMLESS), (self.said, SAID)):
             if not keys.isdisjoint(_keys(path)):
                 return kind

@@ -30,7 +30,7 @@ READERS: Final = {
     "str": "text", "Path": "text", NAMES: "texts", "bool": "flag", "float": "number", "int": "whole", "Vec3": "vector",
     "tuple[float, float, float]": "vector", "Relaxation": "relaxation", "Mapping[str, int]": "counts",
 }  # fmt: skip
-"""What reads a value, by the type of its field."""
+"""Readers of values, by the type of their field."""
 TABLES: Final[dict[str, Any]] = {
     f"tuple[{made.__name__}, ...]": made for made in (LoopEntry, PlaneEntry, ContactEntry, ShapeEntry)
 }

@@ -1,4 +1,4 @@
-"""What `generate` and `check` say of friction that a file has and that is not used."""
+"""Note of `generate` and `check` on friction that a file has and that is not used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.runtime.base.errors import arg
 
 FROM_FILE = "urdf"
-"""Of a recipe's `friction`: the file's values are the defaults of alpha."""
+"""Value of a recipe's `friction` by which the file's values are the defaults of alpha."""
 
 
 def friction_notes(robot: Robot, recipe: Recipe) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ MOST_SWEEPS: Final = 1000
 
 AVERAGING: Final = "averaging"
 Relaxation: TypeAlias = float | Literal["averaging"] | None
-"""What Jacobi sweeps make of their corrections: a factor in (0, 2), an average for each link, or None for the default, see
+"""Relaxation of the corrections of Jacobi sweeps: a factor in (0, 2), an average for each link, or None for the default, see
 codegen/method/relaxation.py."""
 
 LARGEST_RELAXATION: Final = 2.0

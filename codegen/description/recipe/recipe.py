@@ -1,4 +1,4 @@
-"""What to generate for a robot: base and tip, default step, variants of it, which parameters are symbolic."""
+"""A recipe: base and tip, default step, variants of it, which parameters are symbolic."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ FURTHEST_GROUND: Final = 100.0  # m
 
 @dataclass(frozen=True)
 class Recipe:
-    """What to generate: entries of a recipe's file, options of `diffpbd generate` and keywords of `diffpbd.generate`.
+    """A recipe: entries of its file, options of `diffpbd generate` and keywords of `diffpbd.generate`.
 
     `name` prefixes every C symbol and names the folder. `urdf` is where the description lies; a path never
     belongs into generated code. None and () leave `base` and `tip` to the description (root, every end). `h` [s] is only the
@@ -193,7 +193,7 @@ class Recipe:
 
     @property
     def printed(self) -> tuple[str, ...]:
-        """What of the paper's sweeps is as it is printed."""
+        """Parts of the paper's sweeps that are as it prints them."""
         chosen = {"multiplier": self.multiplier == "scalar", "order": self.sweep_order == "printed"}
         return tuple(what for what, is_so in chosen.items() if is_so)
 
@@ -242,13 +242,13 @@ class Recipe:
 
     @property
     def touching(self) -> Touching:
-        """What the description needs to know about contact."""
+        """Entries about contact, for the reader of the description."""
         up = () if self.ground is None else (PlaneEntry(GROUND, (0.0, 0.0, self.ground), (0.0, 0.0, 1.0)),)
         return Touching((*self.plane, *up), self.contact, self.contact_from_collision)
 
     @property
     def shaping(self) -> Shaping:
-        """What it needs to know about shapes."""
+        """Entries about shapes, for the reader of the description."""
         return Shaping(self.clearance, self.shape)
 
 

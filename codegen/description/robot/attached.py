@@ -1,4 +1,4 @@
-"""What is attached to a robot by name: frames of external wrenches, hinges of lever springs."""
+"""Attachments of a robot by name: frames of external wrenches, hinges of lever springs."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class Joint(Mechanics):
 
 
 class LoopType(Enum):
-    """What a closed loop's cut joint leaves free: a turn about its axis, every turn, a slide along its axis, nothing; a
+    """Freedom of a closed loop's cut joint: a turn about its axis, every turn, a slide along its axis, nothing; a
     distance holds two points apart and nothing else."""
 
     HINGE = "hinge"
@@ -173,7 +173,7 @@ class Contact(ContactLaw):
 
 @dataclass(frozen=True)
 class Pair:
-    """What can touch: a sphere or core, and a plane or another of these. `name` is the first's, with the other's where it has
+    """A contact: a sphere or core, and a plane or another of these. `name` is the first's, with the other's where it has
     several."""
 
     name: str
@@ -183,7 +183,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Shape:
-    """What must not touch: a core swept by a sphere of `radius` [m], on link `link` (index, -1 the world).
+    """A shape that must not touch others: a core swept by a sphere of `radius` [m], on link `link` (index, -1 the world).
 
     `kind` is sphere, capsule, box or plane. The core is about `centre` [m] (3, link frame): a point, a segment of `halves[0]`
     [m] to both sides along the last column of `rotation` (3 x 3, R_link_shape), or a box of three `halves`; a plane's last

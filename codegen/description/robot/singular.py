@@ -75,7 +75,7 @@ def _pivot_shares(robot: Robot, probe: float) -> Matrix:
 
 
 def _geared_pivot_shares(robot: Robot, probe: float) -> Matrix:
-    """The same where joints mimic others: pivots of Aᵀ M A, A from independent rates to all; 0 for the others."""
+    """Pivot shares where joints mimic others: pivots of Aᵀ M A, A from independent rates to all; 0 for the others."""
     n = robot.n
     composite = [_spatial_inertia(robot, i) for i in range(n)]
     M = np.zeros((n, n))

@@ -54,7 +54,7 @@ class ShapeEntry:
 
 @dataclass(frozen=True)
 class Shaping:
-    """What a recipe says of shapes; nothing is read unless `asked`."""
+    """A recipe's entries about shapes; nothing is read unless `asked`."""
 
     asked: bool = False
     entries: tuple[ShapeEntry, ...] = ()

@@ -121,7 +121,7 @@ def _solids(
 
 
 def _names(links: Mapping[str, Element], link: str) -> list[str]:
-    """Of the contacts of a link's shapes."""
+    """Names of the contacts of a link's shapes."""
     count = len(links[link].named("collision"))
     return [link] if count == 1 else [f"{link}.shape{k + 1}" for k in range(count)]
 

@@ -24,7 +24,7 @@ from diffpbd.codegen.description.tree.selection import Selection
 SHORTEST: Final = 1e-6
 """[m] Least length of a capsule between its ends, and of a box's side."""
 CORNERS: Final = tuple(product((-1.0, 1.0), repeat=3))
-"""Of a box, in halves of its sides."""
+"""Corners of a box, in halves of its sides."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def names_of(entry: ContactEntry) -> list[str]:
 
 
 def shape_faults(entry: ContactEntry) -> Iterator[str]:
-    """What is wrong with the shape of a contact."""
+    """Errors of the shape of a contact."""
     if entry.end is not None and entry.size is not None:
         yield "it has `end` (a capsule) and `size` (a box); one of them is expected"
         return

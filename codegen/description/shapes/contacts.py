@@ -1,4 +1,4 @@
-"""What can touch: planes, spheres, capsules and boxes on links, by a recipe or of the shapes of `<collision>`."""
+"""Contacts: planes, spheres, capsules and boxes on links, by a recipe or of the shapes of `<collision>`."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _surface_faults(contacts: Sequence[ContactEntry]) -> Iterator[Finding]:
 
 
 def _alone(contact: ContactEntry, touched: set[str]) -> Iterator[str]:
-    """What is wrong with a contact by itself."""
+    """Errors of a single contact (its pairs are checked in `_together`)."""
     if contact.radius < 0.0:
         yield f"radius {contact.radius:g} m is negative; 0 is a point"
     yield from shape_faults(contact)
@@ -117,7 +117,7 @@ def _alone(contact: ContactEntry, touched: set[str]) -> Iterator[str]:
 
 
 def _together(selection: Selection, contact: ContactEntry, other: PlaneEntry | ContactEntry) -> Iterator[str]:
-    """What is wrong with two that should touch."""
+    """Errors of two that should touch."""
     places = [place_of(selection, link) for link in (contact.link, other.link)]
     if places[0] and places[1] and places[0][0] == places[1][0]:
         same = "the same link" if contact.link == other.link else f"rigidly one link with {quoted(other.link)}"

@@ -21,7 +21,7 @@ ASKED: Final = 'is it in millimetres? A mesh has scale="0.001 0.001 0.001" for t
 
 
 def unit_doubt(link: Element, selection: Selection, halves: Sequence[float], radius: float) -> str:
-    """What speaks against metres for a sphere, capsule or box of a moving link (its `halves` and `radius` [m]), or empty."""
+    """Reason to doubt that a sphere, capsule or box of a moving link (its `halves` and `radius`) is in metres, or ""."""
     name = link.attributes.get("name", "")
     if selection.place[name][0] < 0:
         return ""  # a hall or a floor

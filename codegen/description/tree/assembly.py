@@ -73,7 +73,7 @@ def _joint(selection: Selection, joint: JointElement) -> Joint:
 
 
 def _mimic(selection: Selection, joint: JointElement) -> Mimic | None:
-    """What a joint follows, chains of mimics multiplied out: m₁ (m₂ p + o₂) + o₁."""
+    """The joint that a joint follows, chains of mimics multiplied out: m₁ (m₂ p + o₂) + o₁."""
     if joint.mimic is None:
         return None
     multiplier, offset = 1.0, 0.0

@@ -13,7 +13,7 @@ from diffpbd.runtime.base.joint_types import FIXED, JointType, type_of
 from diffpbd.runtime.base.names import LONGEST, PUNCTUATION, strange_characters
 
 DEFAULT_AXIS: Final[Vec3] = (1.0, 0.0, 0.0)
-"""What the format says where a joint has no `axis` element."""
+"""Axis by URDF of a joint without an `axis` element."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class JointElement(Mechanics):
 
     @property
     def kind(self) -> JointType:
-        """What its type is."""
+        """The joint type that `type` names."""
         return type_of(self.type)
 
     @property
@@ -101,7 +101,7 @@ class Document:
 
 
 def strange_name(kind: str, name: str) -> Finding | None:
-    """What is wrong with the name of a link or joint (`kind`), which goes into code and pages."""
+    """Error of the name of a link or joint (`kind`), which goes into code and pages; None for a good one."""
     if strange := strange_characters(name):
         message = (
             f"the name holds {listed(strange, 5)}; letters, digits, space and {PUNCTUATION.strip()} are expected, "

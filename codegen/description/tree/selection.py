@@ -53,7 +53,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Branch:
-    """What hangs on a joint that was not chosen, and is left out; `carrier` is the moving link before."""
+    """Links behind a joint that was not chosen, which are left out; `carrier` is the moving link before."""
 
     joint: JointElement
     carrier: int
@@ -81,7 +81,7 @@ class Selection:
 
     @property
     def hidden(self) -> frozenset[str]:
-        """Those of the tree."""
+        """Hidden links of the tree."""
         return self.tree.hidden
 
     def chain(self, joint: JointElement) -> tuple[str, ...]:

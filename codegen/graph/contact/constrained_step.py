@@ -1,4 +1,4 @@
-"""Kernels of the joint-space step with closed loops and limits, under the names of templates/constrained_step.c."""
+"""Kernels of the joint-space step with closed loops and limits, under the names of templates/step/constrained_step.c."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import casadi as ca
 from diffpbd.codegen.graph.contact import unilateral
 from diffpbd.codegen.graph.expressions.translate import graph_of, inline
 from diffpbd.codegen.graph.functions.functions import Graphs
+from diffpbd.codegen.graph.model import alike
 from diffpbd.codegen.graph.model.model import Model, prepare
 from diffpbd.codegen.graph.step.joint_step import kernel_graph, node_torque, residuals, solve
-from diffpbd.codegen.joint_space import bordered, closures, contacts
+from diffpbd.codegen.joint_space import bordered, closures
 from diffpbd.codegen.joint_space import step as joint_space
 
 
@@ -27,7 +28,10 @@ def closed_rows(model: Model, p: Any, every: bool = False) -> tuple[Any, Any]:
 def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
     """Every kernel of the step, its derivatives, and functions of an instant."""
     tree, prepared = model.tree, prepare(model)
-    values = graph_of("prepare", {"alpha": model.alpha}, {"model": prepared.values})
+    given = [prepared.values]
+    if alike.many(model):  # behind them the numbers of contacts
+        given.append(ca.vec(alike.table(model, alike.kinds(model))))
+    values = graph_of("prepare", {"alpha": model.alpha}, {"model": ca.vertcat(*given)})
     programs = {"start": bordered.start(tree), "node": bordered.node(tree)}
     if tree.unilateral:
         stages = (bordered.pose, bordered.residual, bordered.landing, bordered.rate_system, bordered.blocks)
@@ -36,8 +40,6 @@ def kernels(model: Model, with_alpha: bool = True) -> list[ca.Function]:
         steps = (bordered.newton, bordered.chord, bordered.end, bordered.velocity, bordered.rate, bordered.systems)
         gradient = (bordered.gradient,) if tree.rows else ()
         programs |= {f.__name__: f(tree) for f in (*steps, *gradient, joint_space.velocity_gradient)}
-    if tree.contacts:
-        programs |= {"directions": contacts.directions(tree)}
     made = [kernel_graph(program, name, prepared) for name, program in programs.items()]
     made += [by_alpha(model)] if with_alpha and not tree.unilateral else []
     made += unilateral.kernels(model, prepared)

@@ -138,8 +138,9 @@ ARGUMENTS: Final[Mapping[str, tuple[str, str]]] = {
     "options": (
         "1, cost per unit",
         "0 start (0: guess, 1: guess moved on by a step, 2: cold, guess not read); 1 most quadratic programs (1: one "
-        "real-time iteration); 2 most iterations of each; 3 relative gap and 4 relative change of u at which to stop; "
-        "5, 6 price of a unit beyond bounds of p and pd",
+        "real-time iteration); 2 most iterations of each, up to 10: rounds of the active-set method alone, and where they end "
+        "early, status 5 and a plan that keeps the torque bounds at no more cost than the guess; 3 relative gap and 4 "
+        "relative change of u at which to stop; 5, 6 price of a unit beyond bounds of p and pd",
     ),
     "keep_apart": (
         "m, cost per m, 1",

@@ -16,6 +16,7 @@ import casadi as ca
 from diffpbd.codegen.functions import DOCS, alpha_doc, jac_doc, vjp_doc
 from diffpbd.codegen.graph.expressions.translate import graph_of
 from diffpbd.codegen.graph.functions.functions import Graphs, Pairs
+from diffpbd.codegen.graph.model import alike
 from diffpbd.codegen.graph.step.joint_step import solve
 from diffpbd.codegen.joint_space import recursive
 
@@ -60,10 +61,11 @@ class RowSpec:
 
 def specs(graphs: Graphs, wanted: Callable[[str], bool] = lambda _name: True) -> Iterator[Spec | RowSpec]:
     """Every plain function of a model, each followed by its derivatives; only `wanted` ones are derived."""
-    by_rows = graphs.model.tree.deep or graphs.tangent is not None
+    always = graphs.model.tree.deep or graphs.tangent is not None
     for name, inputs, outputs in graphs.values():
         yield Spec(name, DOCS[name], graph_of(name, dict(inputs), outputs))
         if name in STATE_AND_ALPHA and any(wanted(f"{kind}_{name}") for kind in ("jac", "jac_alpha", "vjp")):
+            by_rows = always or (name.startswith("contact_") and alike.many(graphs.model))
             yield from (_by_rows if by_rows else _assembled)(graphs, name, inputs, outputs)
         elif name in REVERSE_ONLY:
             yield _vjp(graphs, name, inputs, outputs)

@@ -29,12 +29,12 @@ def forwards(h: Any, end: Any) -> Any:
     return ca.if_else(h >= LEAST_STEP, end, ca.DM.nan(end.numel(), 1))
 
 
-def kernel_graph(program: Program, name: str, prepared: Prepared) -> ca.Function:
-    """A program as an SX kernel of its own inputs, then alpha and the prepared model values."""
+def kernel_graph(program: Program, name: str, prepared: Prepared, more: Mapping[str, Any] | None = None) -> ca.Function:
+    """A program as an SX kernel of its own inputs, then alpha, the prepared model values, and `more` that its model has."""
     blocks = prepared.model.blocks
     free = {k: ca.SX.sym(k, m.rows, m.cols) for k, m in program.inputs.items() if k not in blocks and k != "meeting"}
     outputs = inlined(program, prepared.model, free)
-    return graph_of(name, {**free, "alpha": prepared.model.alpha, "model": prepared.symbols}, outputs)
+    return graph_of(name, {**free, "alpha": prepared.model.alpha, "model": prepared.symbols, **(more or {})}, outputs)
 
 
 def _form(tree: Tree) -> Any:
@@ -58,7 +58,7 @@ def step_programs(tree: Tree) -> dict[str, Program]:
 
 
 def kernels(model: Model, prepared: Prepared, by_alpha: bool = True) -> list[ca.Function]:
-    """Every kernel of a short tree's joint-space step, under the names that templates/joint_step.c uses; that of the
+    """Every kernel of a short tree's joint-space step, under the names that templates/step/joint_step.c uses; that of the
     Jacobian by parameters only with `by_alpha`."""
     tree = model.tree
     prepare = graph_of("prepare", {"alpha": model.alpha}, {"model": prepared.values})

@@ -23,7 +23,7 @@ from diffpbd.codegen.program.program import Program
 
 
 def kernels(model: Model) -> list[ca.Function]:
-    """`rates` (p, pd, alpha → rates) and `rates_jacobian` (with ∂/∂p and ∂/∂ṗ), for templates/torque_estimation.h; where
+    """`rates` (p, pd, alpha → rates) and `rates_jacobian` (with ∂/∂p and ∂/∂ṗ), for templates/torque/torque_estimation.h; where
     friction of a step depends on the rates at its start, `friction` (pd_start, pd, alpha → torque).
 
     p and pd are those of the coordinates; the rates are those of every link, and of every slide, followers included.

@@ -8,19 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 import trimesh
+from support.made.meshed import angle, described
 
-from diffpbd.codegen.description.front.resolve import read_doubted
 from diffpbd.codegen.description.geometry.capsules import Capsule
 from diffpbd.codegen.description.geometry.mesh_parts import capsules_of, cut
-from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
 from diffpbd.codegen.description.shapes.clearance import ShapeEntry
-
-
-def angle() -> trimesh.Trimesh:
-    """Two beams of 0.6 × 0.1 × 0.1 m at a right angle."""
-    one, other = trimesh.creation.box((0.6, 0.1, 0.1)), trimesh.creation.box((0.1, 0.6, 0.1))
-    other.apply_translation((0.25, 0.25, 0.0))
-    return trimesh.util.concatenate([one, other])
 
 
 def triangles(mesh: trimesh.Trimesh) -> np.ndarray:
@@ -65,17 +57,6 @@ def test_a_cut_keeps_the_surface() -> None:
         assert area(low) + area(high) == pytest.approx(area(whole), rel=1e-12)
         assert (low @ np.array(axis) <= height + 1e-12).all()
         assert (high @ np.array(axis) >= height - 1e-12).all()
-
-
-def described(folder: Path, *entries: ShapeEntry) -> Any:
-    angle().export(folder / "angle.stl")
-    (folder / "arm.urdf").write_text(
-        '<robot name="arm"><link name="base"/><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" '
-        'ixy="0" ixz="0" iyz="0"/></inertial><collision><origin xyz="0 0 1" rpy="0.5 0 0"/><geometry>'
-        '<mesh filename="angle.stl" scale="1 1 2"/></geometry></collision></link><joint name="j" type="continuous">'
-        '<parent link="base"/><child link="a"/><axis xyz="0 0 1"/></joint></robot>'
-    )
-    return read_doubted(with_options(default_recipe(folder / "arm.urdf"), clearance=True, shape=entries))
 
 
 def test_in_a_recipe(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.made.collided import BALL, CRATE, PILL, collided
 from support.mechanisms import Mechanism
 from support.shaped import alone, pair, shaped_arms
 
@@ -65,23 +66,6 @@ def test_places_in_alpha(tmp_path: Path) -> None:
     for entry in ("contact.centre.arm.x", "contact.half.arm.x", "contact.half.stand.z", "contact.point.tip.x"):
         assert entry in names
     assert not any(name.startswith("contact.point.arm") for name in names)
-
-
-BALL, PILL, CRATE = '<sphere radius="0.05"/>', '<capsule radius="0.02" length="0.3"/>', '<box size="0.1 0.2 0.3"/>'
-
-
-def collided(shapes: dict[str, list[str]], folder: Path, *words: str) -> Robot:
-    """The arms with these shapes in `<collision>` of their links, at (0.1, 0, 0) and turned about x."""
-    mechanism = shaped_arms()
-    mechanism.contacts = []
-    for k, link in enumerate(mechanism.links):
-        own = next((shapes[name] for name in shapes if f'<link name="{name}">' in link), [])
-        text = "".join(
-            f'<collision><origin xyz="0.1 0 0" rpy="0.5 0 0"/><geometry>{x}</geometry></collision>' for x in own
-        )
-        mechanism.links[k] = link.replace("</link>", f"{text}</link>")
-    recipe = load_recipe(mechanism.write(folder, "made"))
-    return read_robot(with_options(recipe, contact_from_collision=words))
 
 
 def test_collision_shapes_of_two_links(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from support.made.planes import shaped, taken
 from support.mechanisms import Mechanism
 from support.touching import reaching_arm
 
@@ -176,22 +177,6 @@ def test_a_plane_that_nothing_touches_is_a_doubt(tmp_path: Path) -> None:
     mechanism.contacts[0]["against"] = ["table", "tray", "knob"]
     doubts = read_doubted(load_recipe(mechanism.write(tmp_path, "made")))[1]
     assert [doubt.names for doubt in doubts if doubt.code == "contact"] == [("world", "wall")]
-
-
-def shaped(*shapes: str) -> Mechanism:
-    """An arm whose forearm has these shapes, and no contacts but what is taken of them."""
-    mechanism = reaching_arm()
-    geometry = "".join(
-        f'<collision><origin xyz="0.1 0 0" rpy="0 1.5707963267948966 0"/><geometry>{shape}</geometry></collision>'
-        for shape in shapes
-    )
-    mechanism.links[2] = mechanism.links[2].replace("</link>", f"{geometry}</link>")
-    mechanism.planes, mechanism.contacts = mechanism.planes[:1], []
-    return mechanism
-
-
-def taken(mechanism: Mechanism, folder: Path, *words: str) -> Robot:
-    return read_robot(with_options(load_recipe(mechanism.write(folder, "made")), contact_from_collision=words))
 
 
 def test_collision_shapes(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ extern "C" {
  * it where contact_hash() gives the same text. */
 #define CONTACT_VERSION "0.2.0"
 #define CONTACT_ABI 1
-#define CONTACT_HASH "d3b92d77c1fce99e0bed28d0fc0595b3f5c8eb850a1d89b382728dc4899056ca"
+#define CONTACT_HASH "663f13a1b6d66576e89d9deb2c4845d1405a3bbe49d7472d77e8e8b736a2ac3c"
 
 enum contact_status {
   CONTACT_STATUS_OK = 0,

@@ -31,7 +31,7 @@ extern "C" {
  * it where loop_hash() gives the same text. */
 #define LOOP_VERSION "0.2.0"
 #define LOOP_ABI 1
-#define LOOP_HASH "f3e1c8ef615944c28171508947342c06d9c231ac4848d7b39e79955c798ee832"
+#define LOOP_HASH "77fb17d294cd7f18feb108723ad4e5fcc58dee554ce49eaf70e013a1d09c9718"
 
 enum loop_status {
   LOOP_STATUS_OK = 0,

@@ -13,7 +13,7 @@ WHY: Final = (
     "Contacts, limits and equalities are solved without softness; --contact-from-collision chooses what collides; "
     "actuators' control laws are left to your controller"
 )
-"""What ends the doubt."""
+"""End of the warning."""
 
 _PLACE: Final = "pos quat axisangle euler xyaxes zaxis name class"
 _SOFT: Final = "margin solimpfriction solimplimit solreffriction solreflimit"
@@ -45,7 +45,7 @@ _LAWS: Final = {
     "adhesion": "gain",
     "dcmotor": "cogging controller cranklength inductance input lugre motorconst nominal resistance saturation thermal",
 }
-"""What actuators make of a command, by element."""
+"""Attributes of an actuator's law, by element."""
 _PLAIN: Final = {"general": " biastype dyntype gainprm gaintype"}
 
 _ACTUATORS: Final[dict[str, Words]] = {

@@ -96,7 +96,7 @@ class _Chain:
             self.links.append(LinkElement(name, 0, self._inertial()))
 
     def _steps(self, j: int) -> Iterator[tuple[int, str, str, Vec3]]:
-        """What joint j becomes: its index, the name, the type and the axis of each joint of the description."""
+        """Joints of the description that joint j becomes: j's index, and the name, the type and the axis of each."""
         import mujoco
 
         kinds, name, axis = mujoco.mjtJoint, self.names.joints[j], vector(self.model.jnt_axis[j])
@@ -153,7 +153,7 @@ class _Chain:
         )
 
     def _inertial(self) -> Inertial | None:
-        """Of the body, in its frame; None without mass."""
+        """Inertia of the body, in its frame; None without mass."""
         model, body = self.model, self.body
         if model.body_mass[body] == 0.0 and not model.body_inertia[body].any():
             return None

@@ -34,7 +34,7 @@ ROOT: Final = "mujoco"
 """The root element of an MJCF."""
 
 SIGN: Final = b"mujoco"
-"""What no MJCF is without; saves reading every URDF twice."""
+"""Text that every MJCF has; saves reading every URDF twice."""
 
 
 NOT_A_NUMBER: Final = re.compile(
@@ -48,7 +48,7 @@ MEASURE: Final = re.compile(
 """An attribute whose numbers are calculated with; limits may be infinite."""
 COMMENT: Final = re.compile(rb"<!--.*?-->", re.DOTALL)
 OTHER_FILE: Final = re.compile(rb"""<(?:include|model)\b[^>]*?\bfile\s*=\s*["']([^"']+)["']""")
-"""What an MJCF takes from another one."""
+"""References of an MJCF to another file."""
 
 
 def is_mjcf(root: Element) -> bool:

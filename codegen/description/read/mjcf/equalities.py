@@ -15,7 +15,7 @@ from diffpbd.runtime.base.errors import arg
 
 @dataclass
 class Couplings:
-    """What the equalities become: loops, and what joints (by index) follow; with what cannot be taken."""
+    """Loops made of equalities, and joints (by index) with what they follow; errors of those that cannot be taken."""
 
     loops: tuple[LoopElement, ...] = ()
     mimics: dict[int, MimicElement] = field(default_factory=dict)

@@ -30,7 +30,7 @@ class Reach:
         return Reach(min(ends), max(ends))
 
     def plus(self, other: Reach) -> Reach:
-        """Of two at the same joint."""
+        """Reach of two motors at the same joint together."""
         return Reach(self.low + other.low, self.high + other.high)
 
     def within(self, ends: Any) -> Reach:
@@ -51,7 +51,7 @@ class Reach:
 
 
 def efforts(model: Any, names: Names, mimics: Mapping[int, MimicElement]) -> dict[int, Reach]:
-    """What all motors of a joint together can give [N·m or N], by joint.
+    """Reach of all motors of a joint together [N·m or N], by joint.
 
     What motors of joints that follow give to the joint they follow is part of that, and theirs is as much at their own end.
     """

@@ -62,7 +62,7 @@ class Names:
         return names
 
     def _ends(self, model: Any, k: int) -> str:
-        """What an equality without a name is called: both its ends."""
+        """Name of an equality without one: both its ends."""
         import mujoco
 
         types = mujoco.mjtEq

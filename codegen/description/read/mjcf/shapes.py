@@ -1,4 +1,4 @@
-"""What can touch in an MJCF: its colliding geoms, as the `<collision>` elements that a URDF has of them."""
+"""Colliding geoms of an MJCF, as the `<collision>` elements that a URDF has of them."""
 
 from __future__ import annotations
 

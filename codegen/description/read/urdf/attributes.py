@@ -8,7 +8,7 @@ from diffpbd.codegen.description.read.source import DRAKE
 from diffpbd.codegen.description.read.unread import Format, words
 
 WHY: Final = "Limits are those of <limit>, and friction and springs of a joint those of <dynamics> and of alpha"
-"""What ends the doubt."""
+"""End of the warning."""
 
 URDF: Final = Format(
     elements={

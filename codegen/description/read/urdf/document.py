@@ -254,7 +254,7 @@ class _Reader:
                 self.fault("unknown-attribute", f"{message}; known are {', '.join(known)}")
 
     def _expect_mirrored(self, element: Element, attribute: str) -> None:
-        """Of all nine entries of a tensor the lower three repeat the upper ones, or say something else than they."""
+        """Checks that an inertia given with nine entries is symmetric."""
         upper = _MIRRORED[attribute]
         mine, other = (self._value(element, key, read_number, 0.0) for key in (attribute, upper))
         if mine == other:
@@ -304,7 +304,7 @@ class _Reader:
         )
 
     def _expect_thread_alone(self, element: Element) -> None:
-        """Names all else that Drake's prefix says of a joint."""
+        """Reports unsupported drake: elements of a joint."""
         for child in element.children:
             if child.prefix == DRAKE and child.tag not in _THREADS:
                 self.ignore(f"<{DRAKE}:{printable(child.tag)}> in {element.label}")
@@ -314,7 +314,7 @@ class _Reader:
                     self.ignore(f"attribute {quoted(f'{DRAKE}:{name}')} of {child.label}")
 
     def _pitch(self, element: Element, tag: str) -> float:
-        """Of a joint whose second motion follows the first; another joint's is named."""
+        """Pitch [m per turn] of a joint whose second motion follows the first; another joint's is reported."""
         for other in _THREADS:
             if other != tag and spelt(element, other):
                 self.doubt("pitch", f"<{DRAKE}:{other}> is not used: only a joint of type screw has a thread")

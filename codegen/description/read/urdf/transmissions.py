@@ -29,7 +29,7 @@ class Rotor:
 
     @property
     def reflected(self) -> float:
-        """What turns with the joint [kg·m²]."""
+        """Rotor inertia that the joint feels [kg·m²]."""
         ratio = 1.0 if self.ratio is None else self.ratio
         return self.inertia * ratio * ratio
 
