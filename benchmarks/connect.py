@@ -22,7 +22,7 @@ import mujoco
 import numpy as np
 
 from benchmarks.mujoco_twin import Judge
-from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.generate import generate
 from diffpbd.runtime import Robot, load
 

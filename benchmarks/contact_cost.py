@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.loop_cost import Timed, measured
 from benchmarks.native import stopwatch
-from diffpbd.codegen.description.resolve import ROBOTS
+from diffpbd.codegen.description.front.resolve import ROBOTS
 from diffpbd.codegen.generate import generate
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.report.tables import table

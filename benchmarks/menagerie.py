@@ -27,13 +27,13 @@ from pathlib import Path
 import mujoco
 
 from benchmarks.mujoco_twin import Functions, Judge, differences, hinged
-from diffpbd.codegen.description.mjcf import stripped
-from diffpbd.codegen.description.recipe import Recipe, default_recipe
+from diffpbd.codegen.description.check.validate import examine
+from diffpbd.codegen.description.front.resolve import read_robot
+from diffpbd.codegen.description.read.mjcf.document import stripped
+from diffpbd.codegen.description.recipe.recipe import Recipe, default_recipe
 from diffpbd.codegen.description.report import Report
-from diffpbd.codegen.description.resolve import read_robot
-from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.description.validate import examine
-from diffpbd.codegen.graph.model import chosen_rows
+from diffpbd.codegen.description.robot.robot import Robot
+from diffpbd.codegen.graph.loops.build import chosen_rows
 
 TABLE = Path(__file__).with_name("menagerie.csv")
 BAR = 1e-9

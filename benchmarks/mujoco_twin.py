@@ -12,11 +12,11 @@ import mujoco
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from diffpbd.codegen.description.mjcf_names import Names
-from diffpbd.codegen.description.recipe import Recipe
-from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.description.read.mjcf.names import Names
+from diffpbd.codegen.description.recipe.recipe import Recipe
+from diffpbd.codegen.description.robot.robot import Robot
+from diffpbd.codegen.graph.functions.functions import Graphs
+from diffpbd.codegen.graph.loops.build import build
 
 OFF = ("CONTACT", "LIMIT", "EQUALITY", "FRICTIONLOSS", "WARMSTART")
 """What is constrained softly there, or not part of the dynamics of a tree."""

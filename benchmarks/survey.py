@@ -33,16 +33,16 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio
 
-from diffpbd.codegen.description.base import FLOATING
-from diffpbd.codegen.description.document import read_document
-from diffpbd.codegen.description.recipe import default_recipe, with_options
-from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.description.source import SourceError, parse
-from diffpbd.codegen.description.validate import examine
+from diffpbd.codegen.description.check.validate import examine
+from diffpbd.codegen.description.joints.base import FLOATING
+from diffpbd.codegen.description.read.source import SourceError, parse
+from diffpbd.codegen.description.read.urdf.document import read_document
+from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
+from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.emit.c_writer import kernel
-from diffpbd.codegen.graph.floating import graphs_of
-from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.graph.functions.functions import Graphs
+from diffpbd.codegen.graph.loops.build import build
+from diffpbd.codegen.graph.solved.floating import graphs_of
 from diffpbd.runtime.base.joint_types import AT_ROOT
 
 PACKAGE = "example-robot-data"

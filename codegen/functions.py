@@ -1,7 +1,7 @@
 """Every generated function, declared once: what it computes, its inputs and outputs.
 
-Manifest, header, `info`, `help()` and the typed stub of `Robot` (`emit/stub.py`) say what stands here; units and frames of an
-argument stand in `graph/catalogue.py`. A function that is emitted with other arguments is refused (`expect_declared`).
+Manifest, header, `info`, `help()` and the typed stub of `Robot` (`emit/stub.py`) say what stands here; units and frames of
+arguments stand in `graph/functions/catalogue.py`. A function emitted with other arguments is refused (`expect_declared`).
 """
 
 from __future__ import annotations

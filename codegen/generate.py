@@ -21,13 +21,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from diffpbd.codegen.description.attached import lever_joints, wrench_frames
-from diffpbd.codegen.description.frames import chosen_frames
-from diffpbd.codegen.description.friction_note import friction_notes
-from diffpbd.codegen.description.recipe import Recipe
-from diffpbd.codegen.description.recipe_options import option_words
-from diffpbd.codegen.description.resolve import find_recipe, read_doubted
-from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.front.resolve import find_recipe, read_doubted
+from diffpbd.codegen.description.recipe.friction_note import friction_notes
+from diffpbd.codegen.description.recipe.options import option_words
+from diffpbd.codegen.description.recipe.recipe import Recipe
+from diffpbd.codegen.description.robot.attached import lever_joints, wrench_frames
+from diffpbd.codegen.description.robot.frames import chosen_frames
+from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.heartbeat import Heartbeat, Stage
 from diffpbd.codegen.result import GenerateResult, versions
 from diffpbd.runtime.base.errors import InputError, arg

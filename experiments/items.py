@@ -148,7 +148,7 @@ ITEMS = (
     Item("Equation 28", "Impedance control with net torque", SAME, "runtime/control/laws/impedance.py"),
     Item("Figure 4", "Flow of the predictive pattern: simulate, propagate back", SAME, "runtime/torques/adam.py", "",
          "links"),
-    Item("V A", "Set-up: 30 Jacobi sweeps, 10 ms, 9.8 m/s²", SAME, "codegen/description/recipe.py",
+    Item("V A", "Set-up: 30 Jacobi sweeps, 10 ms, 9.8 m/s²", SAME, "codegen/description/recipe/recipe.py",
          "30 sweeps do not converge on seven links, and Jacobi as printed, which adds corrections whole, needs 60 to 120 "
          "for the printed error at s1 and e1: Error over sweeps", "sweeps"),
     Item("Equation 29", "Stiffness controller of the pendulum", SAME, "experiments/design/double_pendulum.py"),

@@ -42,8 +42,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 QUICKLY = "-O0 -DDIFFPBD_PORTABLE"
-"""Compiling is most of the suite's time. Optimised code gives the same bits (tests/emit/test_folder.py); --soak tests that.
-tests/emit/test_paths.py compiles what is left out here: the code for more than the least of instruction sets."""
+"""Compiling is most of the suite's time. Optimised code gives the same bits (tests/emit/text/test_folder.py); --soak tests
+that. tests/emit/text/test_paths.py compiles what is left out here: the code for more than the least of instruction sets."""
 os.environ.setdefault("DIFFPBD_PATH", "portable")
 SELDOM = (100_000, 20, 100)
 """Derivations make millions of small objects that live: looking for cycles among them was an eighth of their time."""

@@ -15,7 +15,7 @@ from support.imports import ROOT
 from support.mechanisms import Mechanism, four_bar
 from support.touching import block
 
-from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.emit.folder import write_folder
 
 GOLDEN = ROOT / "tests" / "golden"

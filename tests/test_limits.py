@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from support.stopped import source, stopped_arm
 
-from diffpbd.codegen.description.recipe import default_recipe, with_options
-from diffpbd.codegen.description.urdf import read_urdf
-from diffpbd.codegen.graph.parameters import is_limited
+from diffpbd.codegen.description.front.urdf import read_urdf
+from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
+from diffpbd.codegen.graph.model.parameters import is_limited
 from diffpbd.runtime import Robot
 
 VARIANTS = ("variational_direct", "paper_direct", "paper_gauss_seidel", "paper_jacobi")

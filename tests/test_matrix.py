@@ -14,26 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emit.test_clearance import OBSTACLES, obstacles
-from emit.test_contact_shapes import at, shaped
-from emit.test_exact_cone import made as coned
-from emit.test_floating import rich
-from emit.test_floating import state as flying
-from emit.test_limits_in_joint_step import arm
-from emit.test_paths import paths
-from emit.test_restitution import made as bouncing
-from emit.test_turning_friction import made as turned
-from joint_space.test_link_step import gantry
-from parameters.test_friction_laws import HUB, OFF_AXIS, RAIL, STATES, STRIBECK_ALONE
-from parameters.test_gears import TIPS, source
-from parameters.test_lever_spring import JOINTS
-from parameters.test_memory import FUNCTIONS as MEMORY_OF
-from parameters.test_memory import HUB as HUB_WITH_MEMORY
-from parameters.test_memory import RAIL as WITH_MEMORY
-from parameters.test_memory import STATES as STATES_OF_MEMORY
-from parameters.test_memory import friction as friction_with_memory
-from parameters.test_wrench import ENDS, FRAMES, pushed_pendulum, wrenches
-from parameters.test_wrench import TIPS as BRANCHES
 from support.arguments import effort
 from support.arm_of_shapes import write
 from support.branching import branching
@@ -42,6 +22,25 @@ from support.described import Described
 from support.extremes import counted_rows, silent_results
 from support.floating_arm import floating_arm
 from support.free_flyer import moved
+from support.made.bouncing import made as bouncing
+from support.made.exact_cone import made as coned
+from support.made.flying import rich
+from support.made.flying import state as flying
+from support.made.gantry import gantry
+from support.made.geared import TIPS, source
+from support.made.levered import JOINTS
+from support.made.limited import arm
+from support.made.obstacles import OBSTACLES, obstacles
+from support.made.remembering import FUNCTIONS as MEMORY_OF
+from support.made.remembering import HUB as HUB_WITH_MEMORY
+from support.made.remembering import RAIL as WITH_MEMORY
+from support.made.remembering import STATES as STATES_OF_MEMORY
+from support.made.remembering import friction as friction_with_memory
+from support.made.rubbing import HUB, OFF_AXIS, RAIL, STATES, STRIBECK_ALONE
+from support.made.shaped_scenes import at, shaped
+from support.made.turning import made as turned
+from support.made.wrenched import ENDS, FRAMES, pushed_pendulum, wrenches
+from support.made.wrenched import TIPS as BRANCHES
 from support.matrix import (
     Case,
     batches_are_rows,
@@ -55,6 +54,7 @@ from support.matrix import (
 from support.numeric import Array, random_states, states
 from support.properties import Scene, rollout_is_its_steps
 from support.robots import FULL, generated, loaded, loaded_alpha, model
+from support.shared.code_paths import paths
 from support.sled import description, friction, sled
 from support.sprung import springs, sprung_pendulum
 

@@ -11,11 +11,11 @@ from xml.sax.saxutils import escape
 
 import pytest
 
-from diffpbd.codegen.description.export import urdf_text
-from diffpbd.codegen.description.recipe import default_recipe
-from diffpbd.codegen.description.recipe_file import load_recipe
-from diffpbd.codegen.description.urdf import read_urdf
-from diffpbd.codegen.description.validate import check
+from diffpbd.codegen.description.check.validate import check
+from diffpbd.codegen.description.front.export import urdf_text
+from diffpbd.codegen.description.front.urdf import read_urdf
+from diffpbd.codegen.description.recipe.file import load_recipe
+from diffpbd.codegen.description.recipe.recipe import default_recipe
 from diffpbd.codegen.emit.environment import render
 from diffpbd.codegen.generate import generate
 from diffpbd.runtime import Robot, load

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from support.robots import generated
 
 import diffpbd
-from diffpbd.codegen.description.resolve import find_recipe
+from diffpbd.codegen.description.front.resolve import find_recipe
 from diffpbd.runtime import load
 from diffpbd.runtime.cli import cli
 from experiments.__main__ import command as experiments

@@ -1,4 +1,4 @@
-"""What `check` says of a description: errors (`faults`: refused), warnings (`doubts`: generated, but named); text and JSON."""
+"""The report of `check`: errors (`faults`: refused), warnings (`doubts`: generated, but named); text and JSON."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ class Report:
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        """What keeps the robot from being generated; `faults` in JSON."""
+        """Findings that keep the robot from being generated; `faults` in JSON."""
         return self.faults
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What is probably wrong, but does not keep the robot from being generated; `doubts` in JSON."""
+        """Findings that are probably mistakes, but do not keep the robot from being generated; `doubts` in JSON."""
         return self.doubts
 
     def passed(self, *, strict: bool = False) -> bool:
@@ -109,7 +109,7 @@ class Report:
         return "\n".join(lines) + "\n"
 
     def json(self) -> str:
-        """The same as a JSON object: source, name, joints, tips, moving_mass, total_mass, faults, doubts."""
+        """The report as a JSON object: source, name, joints, tips, moving_mass, total_mass, faults, doubts."""
         content: dict[str, object] = {
             "source": self.source,
             "name": self.name,

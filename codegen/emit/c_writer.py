@@ -73,13 +73,13 @@ LANES: Mapping[int, str] = {
     ca.OP_OR: "each_either({0},{1})",
     ca.OP_IF_ELSE_ZERO: "each_where({0},{1})",
 }
-"""Functions of templates/lanes.h that a kernel over V (one value or several lanes) calls instead."""
+"""Functions of templates/base/lanes.h that a kernel over V (one value or several lanes) calls instead."""
 
 MOST_LANES = 8
 """Largest number of lanes in a V."""
 
 TURNS = (ca.OP_SIN, ca.OP_COS)
-"""Operations that `sine_cosine` of templates/sine_cosine.h does, both of one angle in one call."""
+"""Operations that `sine_cosine` of templates/base/sine_cosine.h does, both of one angle in one call."""
 
 
 class UnknownOperation(TypeError):
@@ -206,8 +206,8 @@ def kernel(
 ) -> Kernel:
     """C text of an SX function with dense arguments, under a C name. With `accumulate` it adds to its outputs.
 
-    With `shared` the text is over the type V of templates/lanes.h, a double or several side by side; inputs of
-    these names hold doubles, one for all. With `device` it is over the V of templates/gpu_device.cuh: one function whatever
+    With `shared` the text is over the type V of templates/base/lanes.h, a double or several side by side; inputs of
+    these names hold doubles, one for all. With `device` it is over the V of templates/gpu/gpu_device.cuh: one function whatever
     its length, whose arguments are anything that has a V under an index; it leaves w alone. `also`: inputs before alpha
     that kernels of this name have for every robot, even if the graph does not.
     """

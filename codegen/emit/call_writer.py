@@ -19,7 +19,7 @@ import casadi as ca
 import sympy as sp
 
 from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal, unused
-from diffpbd.codegen.graph.translate import column_major, columns, function
+from diffpbd.codegen.graph.expressions.translate import column_major, columns, function
 from diffpbd.codegen.program.program import Call, Program
 
 EXPANDED_CALLS = 1000

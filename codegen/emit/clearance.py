@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import casadi as ca
 
-from diffpbd.codegen.description.loops import WORLD_FRAME
+from diffpbd.codegen.description.joints.loops import WORLD_FRAME
 from diffpbd.codegen.emit import sources
-from diffpbd.codegen.graph.capabilities import GRAPHS, Capabilities
-from diffpbd.codegen.graph.clearance import Clearance, counts_of, specs
-from diffpbd.codegen.graph.clearance_pairs import choose, reach_of
-from diffpbd.codegen.graph.floating import graphs_of
-from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.clearance.clearance import Clearance, counts_of, specs
+from diffpbd.codegen.graph.clearance.pairs import choose, reach_of
+from diffpbd.codegen.graph.functions.capabilities import GRAPHS, Capabilities
+from diffpbd.codegen.graph.model.model import Model
+from diffpbd.codegen.graph.solved.floating import graphs_of
 from diffpbd.runtime.folder.manifest import Clearance as Facts
 from diffpbd.runtime.folder.manifest import Shape
 from diffpbd.runtime.folder.unwatched import not_watched

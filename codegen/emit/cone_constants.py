@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from diffpbd.codegen.graph.root import FAR_TURN
-from diffpbd.codegen.graph.solved_step import MOST_OFF
+from diffpbd.codegen.graph.expressions.root import FAR_TURN
+from diffpbd.codegen.graph.solved.solved_step import MOST_OFF
 from diffpbd.runtime.folder.manifest import Constant
 
 CONE_CONSTANTS: Final = (

@@ -7,8 +7,8 @@ from typing import Final
 from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.environment import LARGE_ANGLE
 from diffpbd.codegen.emit.hold_constants import HOLD_CONSTANTS, HOLD_NAMES, HOLD_STATUS
-from diffpbd.codegen.graph.geometry import RIGHT_ANGLE
-from diffpbd.codegen.graph.joint_step import LEAST_STEP
+from diffpbd.codegen.graph.expressions.geometry import RIGHT_ANGLE
+from diffpbd.codegen.graph.step.joint_step import LEAST_STEP
 from diffpbd.codegen.method.limits import CLOSE, INWARDS, OUTSIDE, PASSES
 from diffpbd.runtime.folder.manifest import Constant
 from diffpbd.runtime.folder.parameter_rules import FAULTS, ROUNDING
@@ -95,9 +95,10 @@ CONSTANTS: Final = (
         "mpc_missed", 1e-9, "1", "mpc: tolerated violation of a row, over half a bound's width, or in m, rad, rad/s"
     ),
     Constant("mpc_touches", 1e4, "1", "mpc: distance over mpc_missed within which rows are active at the guess"),
-    Constant("mpc_ridge", 1e-12, "1", "mpc: regularisation of the dual program, relative to its diagonal"),
+    Constant("mpc_ridge", 1e-9, "1", "mpc: regularisation of the dual program, relative to its diagonal"),
+    Constant("mpc_bends", 3, "1", "mpc: halvings of a projected Newton step before it ends at the first bound"),
     Constant("mpc_rounds", 10, "1", "mpc: rounds of the active-set method before the interior point method"),
-    Constant("mpc_exchanges", 60, "1", "mpc: pivots of the active-set method before the interior point method"),
+    Constant("mpc_exchanges", 24, "1", "mpc: rows that all rounds may factorise, over those of a full working set"),
     Constant("mpc_parting", 0.05, "m/s", "mpc: rate at which what is nearer than keep_apart asks for has to part"),
     Constant("mpc_parting_price", 1e4, "cost per m", "mpc: largest price of a metre less than that"),
     Constant("mpc_left", 0.1, "1", "mpc: residual of a plan at the iteration limit, relative to the first"),

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 
+from diffpbd.codegen.description.robot.contact_law import IN_CONE
+from diffpbd.codegen.emit import contact_table
 from diffpbd.codegen.emit.c_writer import kernel, literal
 from diffpbd.codegen.emit.constants import OUTSIDE_LIMITS, REFUTED
 from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
 from diffpbd.codegen.emit.sources import Emission, Shapes, arguments
 from diffpbd.codegen.emit.work import doubles
 from diffpbd.codegen.functions import DOCS, DOCS_OF_LIMITS, DOCS_OF_LOOPS
-from diffpbd.codegen.graph import constrained_step, rebounds
-from diffpbd.codegen.graph.contacts import normals
-from diffpbd.codegen.graph.distances import PLANE
-from diffpbd.codegen.graph.loop_starts import spread, turns, weyl
-from diffpbd.codegen.graph.model import Model
-from diffpbd.codegen.graph.unilateral import STRAIGHT, sides
+from diffpbd.codegen.graph.contact import constrained_step, rebounds
+from diffpbd.codegen.graph.contact.contacts import normals
+from diffpbd.codegen.graph.contact.unilateral import STRAIGHT, sides
+from diffpbd.codegen.graph.expressions.distances import PLANE
+from diffpbd.codegen.graph.loops.starts import spread, turns, weyl
+from diffpbd.codegen.graph.model import alike
+from diffpbd.codegen.graph.model.model import Model
 from diffpbd.codegen.joint_space import closures
 from diffpbd.codegen.joint_space.cones import LAW
 from diffpbd.codegen.joint_space.link_step import RECORD_ROWS
@@ -29,9 +32,9 @@ AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_lo
 
 SOURCES = (
     "constrained_step.c", "step_functions.h", "turned_torque.h", "products.h", "lines.h", "dense.h", "free_stages.h", "cones.h",
-    "cone_systems.h", "cone_levels.h", "joint_limits.h", "contacts.h", "contact_slopes.h", "discs.h", "rebounds.h",
-    "certificate.h", "slopes.h", "contact_force.h", "loops_closed.h", "loop_rows.h", "close_loops.h", "convergence.h",
-    "trajectory.h", "work_sizes.h",
+    "cone_systems.h", "cone_levels.h", "joint_limits.h", "contacts.h", "contact_rows.h", "contact_slopes.h", "discs.h",
+    "rebounds.h", "certificate.h", "slopes.h", "contact_force.h", "loops_closed.h", "loop_rows.h", "close_loops.h",
+    "convergence.h", "trajectory.h", "work_sizes.h",
 )  # fmt: skip
 """Plain C of the step: the first file includes what a robot needs of the others."""
 
@@ -46,7 +49,7 @@ def stepped(model: Model) -> tuple[int, ...]:
 
 def judged(model: Model) -> int:
     """Operations of the judgement of a step whose energy falls, and whose pose is where its rates lead, but for those in its
-    kernels (templates/certificate.h, loops_closed.h)."""
+    kernels (templates/unilateral/certificate.h, loops_closed.h)."""
     n, m, tree = model.tree.freedoms, model.tree.rows, model.tree
     looked = (2 * n - 1) * len(constrained_step.told(model)) if tree.closures else 0
     if not tree.unilateral:
@@ -69,7 +72,8 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
     tree, alpha = model.tree, model.entries
     n, m, every = tree.freedoms, tree.rows, sum(len(ROWS[c.kind]) for c in tree.closures)
     made = constrained_step.kernels(model, by_alpha)
-    texts = {g.name(): kernel(g, f"{g.name()}_kernel", accumulate=g.name().endswith("parameters")) for g in made}
+    kinds = alike.kinds(model) if alike.many(model) else []
+    texts = {g.name(): kernel(g, f"{g.name()}_kernel", accumulate=_adds(g.name(), bool(kinds))) for g in made}
     size = next(g for g in made if g.name() == "prepare").numel_out(0)
     driven, work = motors(model), max(k.work for k in texts.values())
     border = max(n + m, every)
@@ -86,6 +90,7 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         "COULOMB": stretch[0] if stretch else 0, "LIMIT_LOAD": where.get("limit.load", 0),
         "LIMIT_SLIP": where.get("limit.slip", 0), "UNILATERAL": tree.unilateral, "SIDES": len(found),
         "CONTACTS": len(tree.contacts), "LAW": LAW + 2 * tree.turned, "LEVERS": LAW, "TOUCHES": touches,
+        **{f"LAW_{name.upper()}": place for place, name in enumerate(IN_CONE)},
         "FRICTION_ANY": any(k.frictional for k in tree.contacts),
         "FRICTION_ALL": all(k.frictional for k in tree.contacts), "TURNED": tree.turned,
         "SPUN": any(k.spun for k in tree.contacts), "ROLLED": any(k.rolled for k in tree.contacts),
@@ -97,15 +102,30 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
         "FLAT": all(k.cores[1] == PLANE and k.other < 0 for k in tree.contacts),
         "ALPHA_JACOBIAN": by_alpha, "LOOKED": len(constrained_step.told(model)) if m else 0,
     }  # fmt: skip
+    if kinds:
+        most = max(kind.numbers.numel() for kind in kinds)
+        values |= {
+            "MOST_NUMBERS": most,
+            "NUMBERS": size - most * len(tree.contacts),
+        }  # the numbers of contacts end the model
     total = doubles("constrained_step.c", values)
     known = len(emission.functions)
-    _declare(emission, model, {name: k.operations for name, k in texts.items()}, (n, m, total), graphs, by_alpha)
+    operations = {name: k.operations for name, k in texts.items()} | contact_table.operations(kinds, texts)
+    _declare(emission, model, operations, (n, m, total), graphs, by_alpha)
     dispatched = [] if tree.base else emission.functions[known:]
     emission.dispatched += dispatched
     includes = '#include "sine_cosine.h"\n' + ('#include "chart.h"\n' if tree.base else "")
-    text = "\n".join((includes, *(k.text for k in texts.values())))
-    add_source_model(emission, "constrained_step", values, _tables(model, driven), text)
+    text = "\n".join((includes, *(k.text for k in texts.values()), *contact_table.texts(kinds, texts)))
+    tables = _tables(model, driven)
+    if kinds:
+        tables["touch_kind"] = ("int", contact_table.table(kinds))
+    add_source_model(emission, "constrained_step", values, tables, text)
     return total
+
+
+def _adds(name: str, many: bool) -> bool:
+    """Whether a kernel adds to its outputs: gradients do, and of many contacts what all add to."""
+    return "parameters" in name or (many and name.startswith("touch_curvature"))
 
 
 def _tables(model: Model, driven: Sequence[int]) -> dict[str, Table]:

@@ -15,11 +15,11 @@ from diffpbd.codegen.emit.model_header import Value
 from diffpbd.codegen.emit.single import single
 from diffpbd.codegen.emit.sources import Emission, places
 from diffpbd.codegen.emit.step_kernels import START_RATE
-from diffpbd.codegen.graph import joint_step, torque_estimation
-from diffpbd.codegen.graph.capabilities import Capabilities
-from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import Model, prepare
-from diffpbd.codegen.graph.translate import graph_of
+from diffpbd.codegen.graph.expressions.translate import graph_of
+from diffpbd.codegen.graph.functions.capabilities import Capabilities
+from diffpbd.codegen.graph.functions.functions import Graphs
+from diffpbd.codegen.graph.model.model import Model, prepare
+from diffpbd.codegen.graph.step import joint_step, torque_estimation
 from diffpbd.codegen.program.tree import DENSE_DEPTH
 from diffpbd.runtime.base.errors import InputError, arg
 
@@ -27,7 +27,7 @@ STEP: Final = (
     "prepare", "start", "newton", "chord", "end", "velocity", "velocity_gradient", "velocity_newton", "jacobian", "inertia",
     "momentum_slope", "assembly", "solve_transposed", "friction_lag", "adjoint_parameters",
 )  # fmt: skip
-"""Kernels of the step that templates/gpu_step.cuh and gpu_rollout.cuh call."""
+"""Kernels of the step that templates/gpu/gpu_step.cuh and gpu_rollout.cuh call."""
 PLAIN: Final = ("inverse_dynamics", "forward_dynamics", "fk", "tip_jacobian")
 """Functions without an iteration that get an entry."""
 

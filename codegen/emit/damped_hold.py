@@ -1,4 +1,4 @@
-"""The torque of a controller without a plan, in C: holds a pose and damps its motion (templates/damped_hold.c)."""
+"""The torque of a controller without a plan, in C: holds a pose and damps its motion (templates/mpc/damped_hold.c)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from diffpbd.codegen.emit.model_header import Table, add_source_model
 from diffpbd.codegen.emit.sources import Emission, Shapes, arguments
 from diffpbd.codegen.emit.work import doubles
 from diffpbd.codegen.functions import DOCS
-from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.model.model import Model
 
 CALLED: Final = ("mass_matrix", "gravity", "spring_torque")
 """Functions that it calls."""
@@ -21,7 +21,7 @@ SWEEP: Final = 2
 
 
 def held(model: Model) -> dict[str, Table]:
-    """Tables of templates/holding.h: which joints have a motor, and the places of their sensors' offsets in alpha."""
+    """Tables of templates/mpc/holding.h: which joints have a motor, and the places of their sensors' offsets in alpha."""
     where = {entry.name: k for k, entry in enumerate(model.entries)}
     # A base has no motor and no sensor: its entry is not read.
     offsets = [where.get(f"torque_offset.{model.robot.joints[i].name}", 0) for i in model.robot.independent]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diffpbd.codegen.description.robot import Joint, Robot
+from diffpbd.codegen.description.robot.robot import Joint, Robot
 
 __all__ = ["example_start"]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from diffpbd.codegen.description.rigid import upper_triangle
-from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.graph.loop_report import contact_facts, loop_facts
-from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.description.geometry.rigid import upper_triangle
+from diffpbd.codegen.description.robot.robot import Robot
+from diffpbd.codegen.graph.loops.report import contact_facts, loop_facts
+from diffpbd.codegen.graph.model.model import Model
 from diffpbd.runtime.base.joint_types import SCREW
 from diffpbd.runtime.folder.manifest import Joint, Link, Mimic, RobotFacts
 

@@ -10,9 +10,9 @@ from diffpbd.codegen.emit.constrained_step import add_constrained_step
 from diffpbd.codegen.emit.model_header import add_source_model
 from diffpbd.codegen.emit.sources import Emission
 from diffpbd.codegen.emit.work import doubles
-from diffpbd.codegen.graph.catalogue import worded
-from diffpbd.codegen.graph.floating import FRAME, from_a_frame
-from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.functions.catalogue import worded
+from diffpbd.codegen.graph.model.model import Model
+from diffpbd.codegen.graph.solved.floating import FRAME, from_a_frame
 from diffpbd.runtime.folder.manifest import POSITIONS, Argument, Function
 
 STEPPED = (

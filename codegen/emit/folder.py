@@ -11,9 +11,9 @@ from typing import Final
 
 import casadi as ca
 
-from diffpbd.codegen.description.frames import chosen_frames
-from diffpbd.codegen.description.recipe import Recipe
-from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.recipe.recipe import Recipe
+from diffpbd.codegen.description.robot.frames import chosen_frames
+from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.emit import formulas, mpc, paths, sources, steps
 from diffpbd.codegen.emit.border import add_frame, add_header
 from diffpbd.codegen.emit.clearance import add_clearance
@@ -32,20 +32,15 @@ from diffpbd.codegen.emit.model_header import add_model
 from diffpbd.codegen.emit.single import add_single, check_single
 from diffpbd.codegen.emit.step_kernels import step_kernels
 from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
-from diffpbd.codegen.graph import (
-    contact_residual,
-    design,
-    identification,
-    maximal,
-    simultaneous,
-    step_graphs,
-    torque_estimation,
-)
-from diffpbd.codegen.graph.capabilities import GRAPHS, UNROLLED, Capabilities, Command, capabilities
-from diffpbd.codegen.graph.derivatives import RowSpec, Spec, specs
-from diffpbd.codegen.graph.floating import graphs_of, stepped
-from diffpbd.codegen.graph.model import Model, build, squared_joints
-from diffpbd.codegen.graph.solved_step import solved
+from diffpbd.codegen.graph.functions import design, identification, maximal, simultaneous
+from diffpbd.codegen.graph.functions.capabilities import GRAPHS, UNROLLED, Capabilities, Command, capabilities
+from diffpbd.codegen.graph.functions.derivatives import RowSpec, Spec, specs
+from diffpbd.codegen.graph.loops.build import build
+from diffpbd.codegen.graph.model.model import Model, squared_joints
+from diffpbd.codegen.graph.solved import contact_residual, step_graphs
+from diffpbd.codegen.graph.solved.floating import graphs_of, stepped
+from diffpbd.codegen.graph.solved.solved_step import solved
+from diffpbd.codegen.graph.step import torque_estimation
 from diffpbd.codegen.result import Row, versions
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.folder.manifest import MANIFEST_NAME, Constant, Generator, Manifest, family

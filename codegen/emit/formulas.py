@@ -1,4 +1,4 @@
-"""Emission of formulas for one row and, over templates/lanes.h, for several rows of a batch in vector lanes."""
+"""Emission of formulas for one row and, over templates/base/lanes.h, for several rows of a batch in vector lanes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from diffpbd.codegen.emit.c_writer import Kernel
 from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
 from diffpbd.codegen.emit.paths import add_lanes
 from diffpbd.codegen.emit.sources import Emission, add_leaves
-from diffpbd.codegen.graph.derivatives import RowSpec, Spec
+from diffpbd.codegen.graph.functions.derivatives import RowSpec, Spec
 from diffpbd.runtime.folder.manifest import Function
 
 NAMES: Final = frozenset({

@@ -104,7 +104,7 @@ def add_joint_step(
 
 
 def _of_orders(step: int, jacobian: int, adjoint: int) -> Iterator[tuple[str, int]]:
-    """Functions of templates/orders.h with their operations: five and six steps of second order."""
+    """Functions of templates/step/orders.h with their operations: five and six steps of second order."""
     for order, steps in (("fourth", 5), ("sixth", 6)):
         yield f"{order}_order_step", steps * step
         yield f"jac_{order}_order_step", steps * (step + jacobian)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from diffpbd.codegen.graph.solved_step import MOST_OFF
+from diffpbd.codegen.graph.solved.solved_step import MOST_OFF
 from diffpbd.runtime.folder.manifest import Constant
 
 LOOP_CONSTANTS: Final = (

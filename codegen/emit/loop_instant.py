@@ -11,8 +11,8 @@ from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.emit.work import doubles
 from diffpbd.codegen.functions import alpha_doc, jac_doc, vjp_doc
-from diffpbd.codegen.graph.loop_instant import System, systems
-from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.loops.instant import System, systems
+from diffpbd.codegen.graph.model.model import Model
 from diffpbd.runtime.folder.manifest import Argument
 
 

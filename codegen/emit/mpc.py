@@ -11,7 +11,7 @@ from diffpbd.codegen.emit.model_header import add_source_model
 from diffpbd.codegen.emit.paths import add_second_path
 from diffpbd.codegen.emit.sources import Emission, Shapes, arguments, obstacle_shapes, places
 from diffpbd.codegen.functions import DOCS, DOCS_OF_LOOPS
-from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.model.model import Model
 from diffpbd.runtime.folder.manifest import Clearance
 
 CALLED: Final = ("joint_step", "jac_joint_step", "gravity", "spring_torque", "tip_pose", "tip_jacobian")
@@ -28,8 +28,8 @@ CALLED_WITH_LOOPS: Final = (
 """The same where loops are closed."""
 
 SOURCES: Final = (
-    "mpc.c", "mpc_products.h", "mpc_block.h", "mpc_riccati.h", "mpc_rows.h", "mpc_active.h", "mpc_qp.h", "mpc_coordinates.h",
-    "turned.h", "mpc_linearise.h", "mpc_clearance.h",
+    "mpc.c", "mpc_products.h", "mpc_block.h", "mpc_riccati.h", "mpc_rows.h", "mpc_active.h", "mpc_dual.h", "mpc_bounds.h",
+    "mpc_qp.h", "mpc_coordinates.h", "turned.h", "mpc_linearise.h", "mpc_clearance.h",
 )  # fmt: skip
 """Plain C of the solver."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 
 from diffpbd.codegen.emit.c_writer import Kernel, kernel, literal
-from diffpbd.codegen.graph.translate import graph_of
+from diffpbd.codegen.graph.expressions.translate import graph_of
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
-"""Dependence of a deep tree's numbers on parameters, for the step's Jacobian by them (templates/tree_parameters.h)."""
+"""Dependence of a deep tree's numbers on parameters, for the step's Jacobian by them (templates/step/tree_parameters.h)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.model.model import Model
 from diffpbd.codegen.joint_space.link_shares import NUMBERS, PUSHES, SHARE
 from diffpbd.codegen.joint_space.tree_jacobian import COLUMNS, SWEPT
 from diffpbd.codegen.program.tree import Tree
@@ -58,6 +58,6 @@ ADDED: Final = (4, 26, 6)
 
 
 def operations(tree: Tree, slopes: Sequence[Slope], entries: int) -> int:
-    """Of templates/tree_parameters.h with its solves, beside those of kernels."""
+    """Of templates/step/tree_parameters.h with its solves, beside those of kernels."""
     sums = sum(ADDED[s.kind] * (1, len(tree.ancestors(s.joint)), tree.n)[s.kind] for s in slopes)
     return sums + SWEPT * tree.n * COLUMNS * -(-entries // COLUMNS)

@@ -25,7 +25,7 @@ def add_path(
     fused: bool = True,
 ) -> None:
     """src/<path>: the text of `source` once more, for processors that have all of `words`; `loops` are unrolled. `where`: the
-    macro of templates/paths.h that is defined for them. `fused`: products and sums are rounded once."""
+    macro of templates/base/paths.h that is defined for them. `fused`: products and sums are rounded once."""
     emission.add(
         f"src/{path}", "path.c",
         source=source, words=words[0], target=words[1], defined=defined, loops=loops, where=where,

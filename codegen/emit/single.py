@@ -18,8 +18,8 @@ from diffpbd.codegen.emit.c_writer import literal
 from diffpbd.codegen.emit.constants import STATUS_NAMES
 from diffpbd.codegen.emit.environment import plain
 from diffpbd.codegen.emit.sources import Emission
-from diffpbd.codegen.graph.capabilities import Capabilities
-from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.functions.capabilities import Capabilities
+from diffpbd.codegen.graph.model.model import Model
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.folder.manifest import Constant, Parameter, family
 

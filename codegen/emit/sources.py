@@ -12,8 +12,8 @@ from diffpbd.codegen.emit.c_writer import Kernel, kernel
 from diffpbd.codegen.emit.constants import NOT_FINITE, NOT_FORWARDS, SPECIAL_STATUS, STATUS
 from diffpbd.codegen.emit.environment import plain, render
 from diffpbd.codegen.functions import FUNCTIONS, expect_declared
-from diffpbd.codegen.graph.catalogue import axes, is_derivative, unit_and_frame, worded
-from diffpbd.codegen.graph.derivatives import RowSpec, Spec
+from diffpbd.codegen.graph.functions.catalogue import axes, is_derivative, unit_and_frame, worded
+from diffpbd.codegen.graph.functions.derivatives import RowSpec, Spec
 from diffpbd.runtime.folder.manifest import OBSTACLES, Argument, Clearance, Function
 
 
@@ -105,7 +105,7 @@ class Emission:
 
 @dataclass(frozen=True)
 class Entry:
-    """A leaf function in templates/functions.c.jinja."""
+    """A leaf function in templates/text/functions.c.jinja."""
 
     symbol: str
     kernel: Kernel
@@ -155,7 +155,7 @@ def obstacle_shapes(shaped: Clearance | None) -> dict[str, tuple[int, int]]:
 
 @dataclass(frozen=True)
 class _Rows:
-    """A function that loops over unit seeds, as templates/rows.h takes it: C text of its tables."""
+    """A function that loops over unit seeds, as templates/base/rows.h takes it: C text of its tables."""
 
     symbol: str
     inputs: int
@@ -213,7 +213,7 @@ def add_leaves(
     model: str = "",
     lanes: int = 1,
 ) -> tuple[Entry, ...]:
-    """One C file of plain functions; `graphs` names what has a CasADi graph. Kernels over the V of templates/lanes.h, alpha
+    """One C file of plain functions; `graphs` names what has a CasADi graph. Kernels over the V of lanes.h, alpha
     shared, are left to a header `model`; there is work for `lanes` rows. Returns the functions without rows."""
     entries = []
     rows: list[_Rows] = []

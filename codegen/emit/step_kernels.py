@@ -1,4 +1,4 @@
-"""Kernels of the joint-space step as C text, under the names and arguments that templates/joint_step.c calls.
+"""Kernels of the joint-space step as C text, under the names and arguments that templates/step/joint_step.c calls.
 
 Short trees get one straight-line function a kernel, a robot's numbers folded in. Deep ones get calls of small functions that
 recur from link to link: that keeps code in the instruction cache. Their numbers are read from an array.
@@ -17,9 +17,9 @@ from diffpbd.codegen.emit.c_writer import Kernel, kernel, unused, with_inputs
 from diffpbd.codegen.emit.call_writer import CallWriter, Routine
 from diffpbd.codegen.emit.numbers import Numbers, numbers
 from diffpbd.codegen.emit.parameter_slopes import Slope, operations, parameter_slopes, share_numbers
-from diffpbd.codegen.graph import joint_step
-from diffpbd.codegen.graph.common_part import split
-from diffpbd.codegen.graph.model import Model, prepare
+from diffpbd.codegen.graph.expressions.common_part import split
+from diffpbd.codegen.graph.model.model import Model, prepare
+from diffpbd.codegen.graph.step import joint_step
 from diffpbd.codegen.joint_space import link_shares, tree_jacobian
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.laws import forces

@@ -16,8 +16,8 @@ from diffpbd.codegen.emit.numbers import numbers
 from diffpbd.codegen.emit.sources import Emission, argument
 from diffpbd.codegen.emit.work import doubles
 from diffpbd.codegen.functions import DOCS
-from diffpbd.codegen.graph.maximal import StepVariant, block_sizes, blocks
-from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.functions.maximal import StepVariant, block_sizes, blocks
+from diffpbd.codegen.graph.model.model import Model
 from diffpbd.codegen.laws.cuts import ROWS
 from diffpbd.codegen.method import limits, loops
 from diffpbd.codegen.program.notation import STATE
@@ -27,7 +27,7 @@ INPUTS = ("xi", "u", "h", "gravity")
 
 @dataclass(frozen=True)
 class _Variant:
-    """One variant in templates/step.c; its functions are `step` and others with the suffix."""
+    """One variant in templates/step/step.c; its functions are `step` and others with the suffix."""
 
     name: str
     suffix: str

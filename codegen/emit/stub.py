@@ -13,7 +13,7 @@ from typing import Final
 
 from diffpbd.codegen.emit.enumerators import status_table
 from diffpbd.codegen.functions import FUNCTIONS, Declared, Slot, table
-from diffpbd.codegen.graph.catalogue import JOINTS, axes, unit_and_frame
+from diffpbd.codegen.graph.functions.catalogue import JOINTS, axes, unit_and_frame
 from diffpbd.runtime.folder.manifest import SCALAR, VECTOR
 
 __all__ = ["STUB", "stub"]

@@ -15,7 +15,7 @@ CHOICE: Final = re.compile(r"(.+?)\?(.+?):(.+)")
 
 
 def doubles(source: str, values: Mapping[str, int | str | bool], name: str = "Work") -> int:
-    """Doubles of struct `name` in `templates/<source>`, whose members are doubles or structs before it.
+    """Doubles of struct `name` in the file `source` of `templates/`, whose members are doubles or structs before it.
 
     Lengths are expressions of `values` (numbers that the source's model header has) and of enumerators before the struct.
     """
@@ -33,7 +33,7 @@ def doubles(source: str, values: Mapping[str, int | str | bool], name: str = "Wo
         if block["name"] == name:
             return count
         sizes[block["name"]] = count
-    raise KeyError(f"templates/{source}: struct {name}")
+    raise KeyError(f"templates/*/{source}: struct {name}")
 
 
 def _enumerators(text: str, known: Mapping[str, int]) -> dict[str, int]:

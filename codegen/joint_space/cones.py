@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import sympy as sp
 
-from diffpbd.codegen.description.contact_law import IN_CONE
+from diffpbd.codegen.description.robot.contact_law import IN_CONE
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.selection import below
 from diffpbd.codegen.program.store import stored

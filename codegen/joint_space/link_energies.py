@@ -1,4 +1,4 @@
-"""Energies of a state in link frames: what a step is judged by (templates/certificate.h)."""
+"""Energies of a state in link frames: what a step is judged by (templates/unilateral/certificate.h)."""
 
 from __future__ import annotations
 

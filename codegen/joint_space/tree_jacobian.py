@@ -10,7 +10,7 @@ S₀, S₁ the screws of the ends and C the coupling of what the deeper joint ca
 held = 𝓘 S, the column of the inertia, turned = ∓h V × S. Moving joint k moves what it carries at one end only: that is
 −C_kᵀ S₀_k in K₀ and −C_k S₁_k in K₁; gravity and external wrenches join it, and the momentum M ṗ changes by S ×* H + 𝓘 (V × S),
 H the subtree's momentum. So products with the blocks are sweeps over the tree, and with the factors of D and M₁ along it a
-column of the step's Jacobian costs O(n): templates/tree_jacobian.h. There K₀ + D and K₁ + Dᵀ are formed, whose terms cancel
+column of the step's Jacobian costs O(n): tree_jacobian.h. There K₀ + D and K₁ + Dᵀ are formed, whose terms cancel
 joint by joint but for O(h): sums over the tree lose no digits to them. That the blocks are those of `link_jacobian` is a test.
 """
 
@@ -46,18 +46,18 @@ from diffpbd.codegen.program.tree import Tree
 Pair = tuple[Any, Any]
 
 ROWS = 96
-"""Numbers of a joint, the struct Joint of templates/tree_jacobian.h: fifteen vectors of 6, angular part first, six numbers."""
+"""Numbers of a joint, the struct Joint of tree_jacobian.h: fifteen vectors of 6, angular part first, six numbers."""
 
 
 SWEPT, PAIRED, PULLED = 162, 100, 430
-"""Operations of templates/tree_jacobian.h: of a column at a joint, of two joints of which one carries the other, of a joint
+"""Operations of tree_jacobian.h: of a column at a joint, of two joints of which one carries the other, of a joint
 where seeds are pulled back."""
 COLUMNS = 4
 """Columns of the Jacobian that are worked out side by side there."""
 
 
 def operations(tree: Tree) -> dict[str, int]:
-    """Of `tree_jacobian` and `tree_adjoint` in templates/tree_jacobian.h, beside those of `joints`."""
+    """Of `tree_jacobian` and `tree_adjoint` in templates/step/tree_jacobian.h, beside those of `joints`."""
     n = tree.n
     columns = 3 * COLUMNS * -(-n // COLUMNS)
     pairs = sum(len(tree.ancestors(i)) for i in range(n))

@@ -23,7 +23,7 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.description.recipe_options import Relaxation
+from diffpbd.codegen.description.recipe.options import Relaxation
 from diffpbd.codegen.method import bodies, efforts, limits, projection, velocity, wrenches
 from diffpbd.codegen.method.corrections import (
     Multiplier,

@@ -13,8 +13,8 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.description.rigid import triad_of
-from diffpbd.codegen.description.robot import Mat3, Robot
+from diffpbd.codegen.description.geometry.rigid import triad_of
+from diffpbd.codegen.description.robot.robot import Mat3, Robot
 from diffpbd.codegen.method.kinematics import rotation
 from diffpbd.codegen.program.notation import WORLD, JointNumbers, column, square
 from diffpbd.codegen.program.program import Matrix, Program

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from diffpbd.codegen.description.recipe_options import Relaxation
+from diffpbd.codegen.description.recipe.options import Relaxation
 from diffpbd.codegen.program.notation import children
 from diffpbd.codegen.program.tree import Tree
 

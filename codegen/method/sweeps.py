@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.description.recipe_options import Relaxation
+from diffpbd.codegen.description.recipe.options import Relaxation
 from diffpbd.codegen.method import projection
 from diffpbd.codegen.method.corrections import Rows
 from diffpbd.codegen.method.relaxation import factors

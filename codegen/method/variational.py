@@ -17,7 +17,7 @@ from typing import Any
 
 import sympy as sp
 
-from diffpbd.codegen.description.recipe_options import Relaxation
+from diffpbd.codegen.description.recipe.options import Relaxation
 from diffpbd.codegen.method import bodies, efforts, limits, loops, projection, velocity, wrenches
 from diffpbd.codegen.method.algorithm_1 import INPUTS
 from diffpbd.codegen.method.corrections import Rows

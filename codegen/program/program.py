@@ -2,7 +2,7 @@
 
 A `Program` has named inputs (matrices of symbols), an ordered list of statements, and named outputs. A statement is an
 assignment of a scalar expression to a fresh symbol, or a call of another program whose outputs become fresh symbols. The
-same program gives the CasADi graph (`diffpbd.codegen.graph.translate`), the C sources and the NumPy reference
+same program gives the CasADi graph (`diffpbd.codegen.graph.expressions.translate`), the C sources and the NumPy reference
 (`Program.numpy`).
 
 Nothing grows: `let` names every intermediate result and reuses the name when the same expression comes again, so
@@ -25,7 +25,7 @@ import sympy as sp
 Matrix = sp.ImmutableDenseMatrix
 Scalar: TypeAlias = Any
 
-# Functions a program may use, and what they are called in NumPy. One table: graph/translate.py has its CasADi twin.
+# Functions a program may use, and what they are called in NumPy. One table: graph/expressions/translate.py has its CasADi twin.
 NUMPY_NAMES: Mapping[type[sp.Function], str] = {
     sp.sin: "sin",
     sp.cos: "cos",

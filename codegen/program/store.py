@@ -32,7 +32,7 @@ MOST: Final = 128 * 2**20
 """[bytes] Of all files; those that were not used for longest go first."""
 ROOMS: Final = ("program", "laws", "joint_space")
 """Folders of codegen whose sources decide what a stored program is."""
-FILES: Final = ("description/contact_law.py",)
+FILES: Final = ("description/robot/contact_law.py",)
 """Files of other folders that do so too."""
 SUFFIX: Final = ".program"
 UNFINISHED: Final = ".program-new"

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.generate import generate
-from diffpbd.codegen.graph.maximal import casadi_step
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.graph.functions.maximal import casadi_step
+from diffpbd.codegen.graph.loops.build import build
 from diffpbd.codegen.method.step import variational_direct
 from diffpbd.runtime import load
 

@@ -12,10 +12,10 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.codegen.description.recipe_options import MOST_SWEEPS
-from diffpbd.codegen.description.resolve import resolve
-from diffpbd.codegen.graph.maximal import blocks
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.description.front.resolve import resolve
+from diffpbd.codegen.description.recipe.options import MOST_SWEEPS
+from diffpbd.codegen.graph.functions.maximal import blocks
+from diffpbd.codegen.graph.loops.build import build
 from diffpbd.codegen.method import constraints, kinematics
 from diffpbd.codegen.method.algorithm_1 import direct, gauss_seidel, jacobi
 from diffpbd.codegen.method.corrections import Multiplier, weights

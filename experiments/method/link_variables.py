@@ -8,9 +8,9 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.codegen.description.resolve import resolve
-from diffpbd.codegen.graph.maximal import blocks
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.description.front.resolve import resolve
+from diffpbd.codegen.graph.functions.maximal import blocks
+from diffpbd.codegen.graph.loops.build import build
 from diffpbd.codegen.method import kinematics
 from diffpbd.codegen.program.notation import JOINT, STATE
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import casadi as ca
 
-from diffpbd.codegen.description.recipe_options import MOST_SWEEPS, Relaxation
-from diffpbd.codegen.description.resolve import resolve
-from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.graph.maximal import casadi_step, values, variant
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.description.front.resolve import resolve
+from diffpbd.codegen.description.recipe.options import MOST_SWEEPS, Relaxation
+from diffpbd.codegen.description.robot.robot import Robot
+from diffpbd.codegen.graph.functions.maximal import casadi_step, values, variant
+from diffpbd.codegen.graph.loops.build import build
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.names import hint
 

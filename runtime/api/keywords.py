@@ -19,7 +19,7 @@ TYPES: Final = Path(__file__).with_name("keyword_types.pyi")
 NAMES: Final = "str | Sequence[str]"
 KEYWORDS: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]]] = MappingProxyType({
     "GenerateOptions": (
-        ("codegen.description.recipe:Recipe",),
+        ("codegen.description.recipe.recipe:Recipe",),
         {"base": "str", "sweeps": "int | Mapping[str, int]", "relaxation": "float | str", "ground": "float", "table": "float"},
     ),
     "ReadHow": (

@@ -23,9 +23,9 @@ from diffpbd.runtime.model.robot import load as open_folder
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from diffpbd.codegen.description.export import Export
+    from diffpbd.codegen.description.front.export import Export
     from diffpbd.codegen.description.report import Report
-    from diffpbd.codegen.description.robot import Robot as Described
+    from diffpbd.codegen.description.robot.robot import Robot as Described
     from diffpbd.runtime.api.keyword_types import GenerateOptions
 
 __all__ = ["check", "default_folder", "examined", "export_urdf", "exported", "generate", "load"]
@@ -84,7 +84,7 @@ def generate(
 def default_folder(robot: str) -> Path | None:
     """Where `generate` writes unless it is told: into the first folder of the environment's DIFFPBD_ROBOTS, or (None)
     ./generated."""
-    from diffpbd.codegen.description.resolve import find_recipe
+    from diffpbd.codegen.description.front.resolve import find_recipe
 
     first = robot_folders()[0]
     return None if first == GENERATED else first / find_recipe(robot).name
@@ -111,11 +111,11 @@ def check(urdf: str | Path, **options: Unpack[GenerateOptions]) -> Report:
 
 def examined(file: str, **options: Any) -> Report:
     """`check` for the command line."""
-    from diffpbd.codegen.description.friction_note import friction_notes
-    from diffpbd.codegen.description.recipe import default_recipe, with_options
-    from diffpbd.codegen.description.resolve import find_recipe, shipped_robots
-    from diffpbd.codegen.description.validate import examine
-    from diffpbd.codegen.graph.capabilities import groups_of
+    from diffpbd.codegen.description.check.validate import examine
+    from diffpbd.codegen.description.front.resolve import find_recipe, shipped_robots
+    from diffpbd.codegen.description.recipe.friction_note import friction_notes
+    from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
+    from diffpbd.codegen.graph.functions.capabilities import groups_of
 
     if not file:
         raise InputError("FILE: expected the name of a file, found an empty string.")
@@ -133,7 +133,7 @@ def examined(file: str, **options: Any) -> Report:
     report = replace(report, notes=friction_notes(robot, recipe))
     if not (robot.loops or robot.passive or robot.pairs):
         return report
-    from diffpbd.codegen.graph.loop_report import with_loops  # which costs a second to import
+    from diffpbd.codegen.graph.loops.report import with_loops  # which costs a second to import
 
     return with_loops(report, robot, recipe)
 
@@ -154,10 +154,10 @@ def export_urdf(
 
 def exported(robot: str, params: ParameterValues, **options: Any) -> tuple[Export, Described]:
     """`export_urdf` for the command line: the text with its notices, and the robot before."""
-    from diffpbd.codegen.description.export import export
-    from diffpbd.codegen.description.recipe import SYMBOLIC, with_options
-    from diffpbd.codegen.description.resolve import resolve
-    from diffpbd.codegen.graph.parameters import alpha_entries
+    from diffpbd.codegen.description.front.export import export
+    from diffpbd.codegen.description.front.resolve import resolve
+    from diffpbd.codegen.description.recipe.recipe import SYMBOLIC, with_options
+    from diffpbd.codegen.graph.model.parameters import alpha_entries
 
     recipe, described = resolve(robot, **options)
     layout = ParameterVector(alpha_entries(described, with_options(recipe, symbolic=SYMBOLIC)), recipe.name)

@@ -1,4 +1,4 @@
-"""What an arm tells `diffpbd run` of itself, and the list of the arms: one line each, the folder says the rest."""
+"""Entries by which an arm is known to `diffpbd run`, and the list of the arms: one line each, the folder says the rest."""
 
 from __future__ import annotations
 

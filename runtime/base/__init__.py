@@ -1,1 +1,1 @@
-"""What every room uses: arrays, errors, files, names, progress."""
+"""Used by every room: arrays, errors, files, names, progress."""

@@ -36,15 +36,15 @@ _Managed._fields_ = [("tensor", _Tensor), ("context", c_void_p), ("deleter", _De
 
 
 class Lying(Protocol):
-    """What is asked of an array that is handed out."""
+    """Memory of an array that is handed out."""
 
     @property
     def address(self) -> int:
-        """Of its first element."""
+        """Address of the first element."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of its axes."""
+        """Lengths of the axes."""
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -62,7 +62,7 @@ _dead_pointer = ctypes.PYFUNCTYPE(c_void_p, c_void_p, ctypes.c_char_p)(("PyCapsu
 _dead_is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, c_void_p, ctypes.c_char_p)(("PyCapsule_IsValid", _api))
 
 _lent: dict[int, tuple[Any, ...]] = {}
-"""What is handed out and not yet given back, by the address of its description."""
+"""Arrays handed out and not yet given back, by the address of its description."""
 
 
 def _given_back(managed: Any) -> None:

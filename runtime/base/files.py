@@ -22,7 +22,7 @@ PIECE = 1 << 20  # bytes that are hashed at once
 BEGINNING = 16  # bytes by which a format is told
 
 Named: TypeAlias = "tuple[str, str | Path | None]"
-"""What names a file on the command line, and the file, if any."""
+"""Name of a file on the command line, and the file, if any."""
 TEMPORARY_NAME = 32  # characters of a file's name in that of its temporary file, which must not become too long
 
 DATA = (".csv", ".gz", ".npz", ".json", ".bag", ".db3", ".mcap", ".toml", ".urdf", ".xml", ".html", ".c", ".h", ".so")

@@ -28,12 +28,12 @@ LARGEST: Final = 2**31
 
 
 class Kind(NamedTuple):
-    """What a part of an annotation takes, in words, and whether a value is that."""
+    """Values that a part of an annotation takes: in words, and as a test of one."""
 
     words: str
     fits: Callable[[Any], bool]
     item: str = ""
-    """Of a mapping: what its values are."""
+    """Values of a mapping, in words."""
 
 
 def _real(value: Any) -> bool:
@@ -163,7 +163,7 @@ def checked(function: Called) -> Called:
 
 
 def _kinds(annotation: str, names: Mapping[str, Any]) -> list[Kind] | None:
-    """What each part takes; None where one of them is not for us to judge."""
+    """Kinds that the parts take; None where one of them is not for us to judge."""
     found = []
     for part in _parts(annotation):
         kind = KINDS.get("Callable" if part.startswith("Callable") else part) or _named(part, names)

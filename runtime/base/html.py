@@ -24,7 +24,7 @@ def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str
 def motion_table(
     caption: str, joints: Sequence[str], q: FloatArray, tau: FloatArray, positions: Sequence[str] = ()
 ) -> str:
-    """Of a motion q (samples, n_p) [rad or m] with torques tau (samples, n) [N·m or N]: start, end and range of every
+    """Table of a motion q (samples, n_p) [rad or m] with torques tau (samples, n) [N·m or N]: start, end and range of every
     position, and the largest torque of those that are joints."""
     rows = []
     for k, name in enumerate(positions or joints):

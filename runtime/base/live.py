@@ -169,7 +169,7 @@ class Loop:
         self.latency.add(seconds)
 
     def __call__(self) -> Parts:
-        """What the line shows."""
+        """Parts of the line."""
         done = self.done
         rate = self._rate.of(done)
         words = [
@@ -196,7 +196,7 @@ class Simulating:
         self._begin, self._rate = clock.monotonic(), Rate()
 
     def __call__(self) -> Parts:
-        """What the line shows. Called by another thread than the loop."""
+        """Parts of the line. Called by another thread than the loop."""
         loop, gone = self._loop, clock.monotonic() - self._begin
         rate = self._rate.of(loop.lateness.count) or 0.0
         return [

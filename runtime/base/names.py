@@ -33,9 +33,10 @@ def listing(names: Sequence[str]) -> str:
 
 
 PUNCTUATION: Final = " _-.:/+()"
-"""What a link's or joint's name may hold beside letters and digits of any script. Descriptions in use need `_ - . /`. Left
-out is what means something where names end up: in comments of C (`*`), in pages (`< > & [ ] { } ! |` and the backtick), in
-shells and build files (quotes, `$ # ; % = , ~ ? @ ^` and the backslash), and whatever a terminal does not print."""
+"""Characters that a link's or joint's name may hold beside letters and digits of any script. Descriptions in use need
+`_ - . /`. Left out is what means something where names end up: in comments of C (`*`), in pages
+(`< > & [ ] { } ! |` and the backtick), in shells and build files (quotes, `$ # ; % = , ~ ? @ ^` and the backslash),
+and whatever a terminal does not print."""
 
 IDENTIFIER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 """A robot's own name, which prefixes C symbols and names files; fullmatch."""
@@ -53,7 +54,7 @@ RESERVED: Final = frozenset(
     " all all_build clean edit_cache help install package package_source preinstall rebuild_cache run_tests test zero_check"
     "".split()
 )
-"""What a robot cannot be called, in lower case, beside what is no identifier."""
+"""Names that no robot can have, in lower case, beside those that are no identifiers."""
 
 
 def strange_characters(name: str) -> str:

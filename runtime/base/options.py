@@ -44,7 +44,7 @@ class Option:
 
 
 def named(example: str) -> Callable[[Sequence[str]], dict[str, float]]:
-    """What makes numbers by name of the NAME=VALUE words of a command line; `example` is one of them for a message."""
+    """Makes a reader of NAME=VALUE words of a command line as numbers by name; `example` is one of them for a message."""
 
     def numbers(words: Sequence[str]) -> dict[str, float]:
         found: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""What a report says of where it comes from: the command, the date, the version."""
+"""Origin of a report: the command, the date, the version."""
 
 from __future__ import annotations
 

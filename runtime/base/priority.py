@@ -13,7 +13,7 @@ from collections.abc import Iterator
 __all__ = ["prioritized", "punctual"]
 
 NICENESS = -15
-"""Of the loop's and the reading thread; needs root or a limit set for the user (`nice` in limits.conf)."""
+"""Niceness of the loop's and the reading thread; needs root or a limit set for the user (`nice` in limits.conf)."""
 TIMER_SLACK = 1000  # ns; how much later than asked the kernel may wake us (its default is 50 000)
 PR_SET_TIMERSLACK = 29  # of Linux's prctl
 SWITCH_INTERVAL = 2e-4  # s; how long the reading thread may keep the interpreter from the loop

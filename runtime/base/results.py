@@ -1,4 +1,4 @@
-"""What travels to other processes: results of functions with several outputs, functions by what opens their robot there."""
+"""Values for other processes: results of functions with several outputs, functions by what opens their robot there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def result_type(name: str, fields: tuple[str, ...]) -> Any:
 
 
 class Sent:
-    """What is sent as what opens it elsewhere, `reopening`: a function and its arguments. Without, it is of one process."""
+    """Pickled as the call that reopens it, `reopening`: a function and its arguments. Without, it stays in one process."""
 
     reopening: tuple[Callable[..., Any], tuple[Any, ...]] | None = None
 

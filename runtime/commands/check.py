@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from diffpbd.codegen.description.recipe import Recipe
+from diffpbd.codegen.description.recipe.recipe import Recipe
 from diffpbd.runtime.api.robots import examined
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.derived import options

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from diffpbd.codegen.description.recipe import Recipe
+from diffpbd.codegen.description.recipe.recipe import Recipe
 from diffpbd.runtime.api.robots import exported
 from diffpbd.runtime.base.files import distinct, write_atomic
 from diffpbd.runtime.commands.derived import options
@@ -26,7 +26,7 @@ def command(robot: str, params: str | None, out: str, **chosen: Any) -> None:
 
     The file reads back to the same torques. What a URDF cannot hold is printed.
     """
-    from diffpbd.codegen.description.resolve import find_recipe
+    from diffpbd.codegen.description.front.resolve import find_recipe
 
     described_by = find_recipe(robot, **chosen).urdf
     distinct([("--out", out)], [("ROBOT", robot), ("ROBOT's description", described_by), ("--params", params)])

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from diffpbd.codegen.description.recipe import Recipe
+from diffpbd.codegen.description.recipe.recipe import Recipe
 from diffpbd.runtime.api.robots import default_folder
 from diffpbd.runtime.base.errors import ArgumentError
 from diffpbd.runtime.commands.derived import options

@@ -76,7 +76,7 @@ def _of_npz(path: str | Path) -> dict[str, Any]:
 
 def _of_csv(path: str | Path) -> Rows:
     found: Rows = {}
-    for k, row in enumerate(csv.reader(io.StringIO(read_bytes(path).decode("utf-8", "replace"))), 1):
+    for k, row in enumerate(csv.reader(io.StringIO(read_bytes(path).decode("utf-8-sig", "replace"))), 1):
         if not row or row[0].startswith("#"):
             continue
         try:
@@ -84,6 +84,8 @@ def _of_csv(path: str | Path) -> Rows:
                 found.setdefault(kind, []).extend(rows)
         except (ValueError, InputError) as error:
             raise InputError(f"{path}: line {k}: {error}") from None
+    if not found:
+        raise InputError(f"{path}: no obstacle in it; expected lines KIND,X,Y,…, such as spheres,0.4,0,0.3,0.1.")
     return found
 
 

@@ -138,7 +138,7 @@ class Compilation:
     def __init__(
         self, folder: Path, *, jobs: int = MAX_JOBS, progress: Callable[[str], None] | None = None, quick: bool = False
     ) -> None:
-        """Of `folder`, whose root and `src` hold the headers."""
+        """Compiles in `folder`, whose root and `src` hold the headers."""
         self._quick = QUICK if quick and not _words("DIFFPBD_CFLAGS") else ()
         self._root, self._say = folder, progress or (lambda _line: None)
         self._compiler = find_compiler()

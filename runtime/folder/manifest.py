@@ -423,7 +423,7 @@ class Manifest:
         return " ".join(filter(None, (self.generator.command or f"diffpbd generate {self.name}", more)))
 
     def sealed(self) -> Manifest:
-        """The same with its `content_hash`."""
+        """Returns this manifest with its `content_hash`."""
         return dataclasses.replace(self, content_hash=hash_of_content(json.loads(self.to_json())))
 
     def to_json(self) -> str:

@@ -1,4 +1,4 @@
-"""What a vector of alpha may hold, once for Python and the generated C: the faults by name, and rules between entries.
+"""Rules of a vector of alpha, once for Python and the generated C: the faults by name, and rules between entries.
 
 The bounds of single entries are in the manifest. A rule is found by the names of the entries, so a manifest lists none.
 """
@@ -16,7 +16,7 @@ __all__ = ["ASYMMETRIES", "FAULTS", "ROUNDING", "AlphaFault", "Rule", "broken", 
 
 
 class AlphaFault(IntEnum):
-    """What is wrong with a vector; the numbers are statuses of `<robot>_alpha_check` in C."""
+    """Errors of a vector; the numbers are statuses of `<robot>_alpha_check` in C."""
 
     NOT_FINITE = 40
     BELOW = 41
@@ -47,7 +47,7 @@ ROUNDING: Final = 1e-9
 
 @dataclass(frozen=True)
 class Rule:
-    """What entries at these positions may not be together; the first names the fault."""
+    """A rule between the entries at these positions; the first names the fault."""
 
     fault: AlphaFault
     entries: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""What of a robot's links no distance watches, in words: pairs with the reason, and links without a shape."""
+"""Links that no distance watches, in words: pairs with the reason, and links without a shape."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class ParameterVector:
         return np.array([entry.default for entry in self.entries], dtype=np.float64)
 
     def with_defaults(self, values: npt.ArrayLike) -> ParameterVector:
-        """The same layout with these defaults."""
+        """Returns this layout with these defaults."""
         entries = zip(self.entries, self.by_name(values).values(), strict=True)
         return replace(self, entries=tuple(replace(entry, default=value) for entry, value in entries))
 
@@ -240,7 +240,7 @@ class ParameterVector:
                     raise InputError(f"{where}{self._told(own[k], [float(one[e]) for e in own[k].entries])}")
 
     def _told(self, rule: Rule, found: Sequence[float]) -> str:
-        """What a broken rule says of these values of its entries."""
+        """Message of a broken rule for these values of its entries."""
         own, *others = (self.names[k] for k in rule.entries)
         if rule.fault is AlphaFault.PUSHES:
             return (

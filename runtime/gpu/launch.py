@@ -1,4 +1,4 @@
-"""Entries of a robot's .cu text and their arguments: the structs of templates/gpu_device.cuh."""
+"""Entries of a robot's .cu text and their arguments: the structs of templates/gpu/gpu_device.cuh."""
 
 from __future__ import annotations
 

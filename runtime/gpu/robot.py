@@ -28,7 +28,7 @@ from diffpbd.runtime.gpu.launch import ENTRIES, Entry
 __all__ = ["Gpu", "open_gpu"]
 
 SETTINGS: Final = {"float32": {"residual": 2e-4, "block": 128}, "float64": {"residual": 1e-9, "block": 64}}
-"""By type: the largest last correction of a converged pose, as in templates/gpu_numbers.cuh [rad or m]; threads of a
+"""By type: the largest last correction of a converged pose, as in templates/gpu/gpu_numbers.cuh [rad or m]; threads of a
 block."""
 KEPT: Final = 32
 """Number of small host arrays, such as alpha and h, that are cached on the device."""

@@ -21,7 +21,7 @@ Placed: TypeAlias = "Mapping[str, npt.ArrayLike]"
 """Rows of obstacles by kind."""
 NOTHING: Placed = MappingProxyType({})
 FAR = 1e4
-"""[m] Position of unused obstacles."""
+"""[m] Position of unused obstacles; none is placed further away or larger."""
 LEAST_SIZE = 1e-9
 """[1] A quaternion or normal shorter than this has no direction."""
 COLUMNS = {
@@ -71,6 +71,10 @@ def rows_of(kind: str, given: npt.ArrayLike) -> FloatArray:
         raise InputError(f"{kind}: expected a row of {size} numbers each ({COLUMNS[kind]}), found shape {rows.shape}.")
     lengths, direction = SOLID[kind]
     for k, row in enumerate(rows):
+        if (np.abs(row) > FAR).any():
+            raise InputError(
+                f"{kind}: row {k}: expected numbers of at most {FAR:g}, found {row.tolist()} ({COLUMNS[kind]})."
+            )
         if (row[lengths] < 0.0).any():
             raise InputError(f"{kind}: row {k}: a length below 0 m, {row[lengths].min():g} ({COLUMNS[kind]}).")
         if direction.stop and not np.linalg.norm(row[direction]) > LEAST_SIZE:

@@ -147,7 +147,7 @@ class Robot(RobotFunctions):
 
     @checked
     def with_parameters(self, values: ParameterValues) -> Robot:
-        """The same robot with other defaults of alpha, by name or from a JSON file of them such as params.json of
+        """Returns this robot with other defaults of alpha, by name or from a JSON file of them such as params.json of
         `identify`."""
         alpha = self.alpha.with_defaults(self.alpha.vector(values))
         other = Robot.__new__(Robot)

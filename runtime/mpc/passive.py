@@ -15,12 +15,12 @@ from diffpbd.runtime.base.fitting import expect
 from diffpbd.runtime.base.quaternions import PLACE
 from diffpbd.runtime.model.closed import Closed, driven
 from diffpbd.runtime.model.robot import Robot
-from diffpbd.runtime.mpc.problem import Bounds, Weights, finite_array
+from diffpbd.runtime.mpc.problem import NONE, Bounds, Weights, finite_array
 from diffpbd.runtime.mpc.reference import GoalReference, Reference
 
 __all__ = [
     "OnLoops", "arrived", "bounds_of_motors", "closed_start", "expect_moments", "expect_motors", "expect_observable",
-    "measured_state", "weights_of_motors",
+    "measured_state", "torque_bounds", "weights_of_motors",
 ]  # fmt: skip
 
 NEARLY = 1e-2
@@ -81,6 +81,17 @@ def expect_moments(time: float, stamp: float | None) -> float:
         if not isinstance(moment, float):  # the usual case
             expect(f"Mpc.tick: {name}", moment, "float")
     return float(time)
+
+
+def torque_bounds(robot: Robot, lower: npt.ArrayLike, upper: npt.ArrayLike) -> FloatArray:
+    """Rows (2, n) [N·m] of two (n,), infinite ones as NONE; those that leave a joint no torque are refused by its name."""
+    rows = [finite_array(name, x, (robot.n,), finite=False) for name, x in (("lower", lower), ("upper", upper))]
+    for joint, low, high in zip(robot.joints, *rows, strict=True):
+        if not low < high:
+            raise InputError(
+                f"MPC: torque bounds of {joint}: expected a lower one below the upper one, found {low:g} and {high:g} N·m."
+            )
+    return np.clip(np.array(rows), -NONE, NONE)
 
 
 def measured_state(

@@ -32,6 +32,7 @@ from diffpbd.runtime.mpc.passive import (
     expect_moments,
     expect_observable,
     measured_state,
+    torque_bounds,
     weights_of_motors,
 )
 from diffpbd.runtime.mpc.plan import PlanReuse, PlanSource
@@ -115,11 +116,9 @@ class Mpc(Sent):
         self._fall_back = FallBack(robot, self.problem.alpha, step, int(chosen.delay))
         self._step = robot.function("joint_step")
         self._nodes: FloatArray = step * np.arange(horizon + 1, dtype=np.float64)
-        self.observer = (
-            None
-            if chosen.disturbance is None
-            else DisturbanceObserver(robot, values, step, time_constant=chosen.disturbance)
-        )
+        self.observer: DisturbanceObserver | None = None
+        if chosen.disturbance is not None:
+            self.observer = DisturbanceObserver(robot, values, step, time_constant=chosen.disturbance)
         self._yielding = Yielding(robot, self.problem.alpha, step, int(chosen.delay), limits[5])
         self._agreement = Agreement(robot, values, step, int(chosen.delay), limits[5])
         self.start()
@@ -155,9 +154,9 @@ class Mpc(Sent):
         """What is wrong with the delay that was told, in words."""
         return self._agreement.remark
 
-    def set_torque_bounds(self, lower: FloatArray, upper: FloatArray) -> None:
-        """Other torque bounds [N·m] (n,) from the next tick on; `lower` below `upper`."""
-        self.problem.bounds[0], self.problem.bounds[1] = self._row("lower", lower), self._row("upper", upper)
+    def set_torque_bounds(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> None:
+        """Other torque bounds [N·m] (n,) from the next tick on; `lower` below `upper`, or an InputError."""
+        self.problem.bounds[:2] = torque_bounds(self.problem.robot, lower, upper)
 
     def sent(self, torque: FloatArray) -> None:
         """The torque really sent [N·m] (n,), instead of the last tick's, or in a skipped tick."""
@@ -212,8 +211,8 @@ class Mpc(Sent):
         self._yielding.delay = self.delay
         P, PD, U, tip = map(self._agreement.later, (P, PD, U, tip))
         self._fall_back.see(*state)
-        given = {"P": P, "PD": PD, "U": U, "tip": tip}
-        references = [as_array(r, name, "Mpc.tick", finite=False) for name, r in given.items() if r is not None]
+        given = (("P", P), ("PD", PD), ("U", U), ("tip", tip))
+        references = [as_array(r, name, "Mpc.tick", finite=False) for name, r in given if r is not None]
         if self.observer is not None:
             self._bias = self._observe(self.observer, time, stamp, state)
         if np.isfinite(time) and all(np.isfinite(values).all() for values in (*state, *references)):

@@ -1,4 +1,4 @@
-"""What every picture begins and ends with."""
+"""Begins and ends every picture."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _faces(robot: Robot, shapes: Shapes, q: FloatArray) -> FloatArray:
 
 
 def _drawing(axes: Any, pieces: FloatArray) -> Callable[[FloatArray], None]:
-    """What puts a frame's pieces on the axes: faces of three corners, or sticks of two ends."""
+    """Makes the function that puts a frame's pieces on the axes: faces of three corners, or sticks of two ends."""
     if pieces.shape[1] == 3:
         from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 

@@ -58,7 +58,7 @@ def plot_closed_loop(run: ClosedLoop, path: Target, *, title: str, bounds: Float
 
 
 def _whole(run: ClosedLoop, bounds: FloatArray | None) -> FloatArray:
-    """What a torque is drawn as part of: its bound, without one the largest that was sent."""
+    """Scale of a drawn torque: its bound, without one the largest that was sent."""
     if bounds is None:
         return np.ones(len(run.joints))
     most = np.minimum(np.abs(bounds[0]), np.abs(bounds[1]))

@@ -49,7 +49,7 @@ def plot_run(run: Run, path: Target, *, title: str, robot: Robot) -> None:
 
 
 def _units(robot: Robot) -> tuple[str, ...]:
-    """Of every number of a position."""
+    """Units of the numbers of a position."""
     units = [joint.unit for joint in robot.manifest.robot.joints]
     if robot.manifest.robot.floating:
         units[3:6] = ["1"] * 4

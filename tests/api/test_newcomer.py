@@ -14,9 +14,9 @@ from click.testing import CliRunner
 from support.robots import generated, loaded
 
 import diffpbd
-from diffpbd.codegen.description.recipe import default_recipe, with_options
-from diffpbd.codegen.description.recipe_options import option_words
-from diffpbd.codegen.description.resolve import find_recipe, resolve
+from diffpbd.codegen.description.front.resolve import find_recipe, resolve
+from diffpbd.codegen.description.recipe.options import option_words
+from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
 from diffpbd.runtime import cli
 from diffpbd.runtime.api.progress import terminal
 from diffpbd.runtime.base.names import hint

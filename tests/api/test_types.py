@@ -18,10 +18,10 @@ import diffpbd.runtime.commands.estimate_torque
 import diffpbd.runtime.commands.excite
 import diffpbd.runtime.commands.generate
 import diffpbd.runtime.commands.identify
-from diffpbd.codegen.description.recipe import DEFAULT_SWEEPS
+from diffpbd.codegen.description.recipe.recipe import DEFAULT_SWEEPS
 from diffpbd.codegen.emit.stub import STUB, stub
 from diffpbd.codegen.functions import FUNCTIONS, VARIANTS, expect_declared
-from diffpbd.codegen.graph.capabilities import GROUPS
+from diffpbd.codegen.graph.functions.capabilities import GROUPS
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_name("users_script.py")

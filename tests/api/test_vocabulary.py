@@ -11,7 +11,7 @@ import click
 import pytest
 
 import diffpbd
-from diffpbd.codegen.description.recipe import Recipe
+from diffpbd.codegen.description.recipe.recipe import Recipe
 from diffpbd.runtime.api.keywords import TYPES, keywords, stub
 from diffpbd.runtime.base.options import options_of
 from diffpbd.runtime.cli import COMMANDS, cli
@@ -142,4 +142,5 @@ def test_run_has_the_options_of_mpc_that_it_shares() -> None:
     from diffpbd.runtime.control.laws.mpc import OPTIONS
 
     command = importlib.import_module("diffpbd.runtime.commands.run").command
-    assert {*{*OPTIONS, "clearance"}, *(field.name for field, _ in options_of(Approach))} <= {param.name for param in command.params}
+    shared = {*OPTIONS, "clearance", *(field.name for field, _ in options_of(Approach))}
+    assert shared <= {param.name for param in command.params}

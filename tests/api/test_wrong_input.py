@@ -6,7 +6,7 @@ import numpy as np
 from support.robots import generated, loaded
 
 import diffpbd
-from diffpbd.codegen.description.resolve import find_recipe
+from diffpbd.codegen.description.front.resolve import find_recipe
 
 ROBOT = loaded("double_pendulum")
 URDF = find_recipe("double_pendulum").urdf

@@ -12,7 +12,7 @@ import pytest
 from support.robots import generated, loaded
 
 import diffpbd
-from diffpbd.codegen.description.resolve import find_recipe
+from diffpbd.codegen.description.front.resolve import find_recipe
 from diffpbd.runtime.api.keywords import keywords
 from diffpbd.runtime.base.fitting import KINDS, expect
 

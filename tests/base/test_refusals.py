@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from diffpbd.codegen.description.resolve import ROBOTS
+from diffpbd.codegen.description.front.resolve import ROBOTS
 from diffpbd.runtime import InputError, Robot, SolverError, cli
 from diffpbd.runtime.base.files import distinct, parse_json, write_atomic
 from diffpbd.runtime.identify.torque_form import _failures

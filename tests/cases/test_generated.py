@@ -13,11 +13,12 @@ import pytest
 from support.programs import Programs
 from support.robots import alpha_of, call, generated, graphs, model
 
-from diffpbd.codegen.description.resolve import find_recipe, read_robot
+from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.codegen.generate import generate
-from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.maximal import values as maximal_values
-from diffpbd.codegen.graph.model import Model, build
+from diffpbd.codegen.graph.functions.functions import Graphs
+from diffpbd.codegen.graph.functions.maximal import values as maximal_values
+from diffpbd.codegen.graph.loops.build import build
+from diffpbd.codegen.graph.model.model import Model
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.functions.parameters import ParameterVector

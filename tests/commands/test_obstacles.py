@@ -56,6 +56,8 @@ def test_words_and_files_say_the_same(tmp_path: Path) -> None:
             "line 2: expected KIND=X,Y,… with a KIND of sphere, capsule, box, plane",
         ),
         ("a.csv", "sphere,0,0,0,-1", "line 1: .*a length below 0 m"),
+        ("a.csv", "sphere,0,0,1e300,1", r"line 1: spheres: row 0: expected numbers of at most 10000, found .*1e\+300"),
+        ("a.csv", "# nothing\n", "no obstacle in it; expected lines KIND,X,Y"),
         ("a.npz", "no archive", r"a\.npz is no NPZ of numbers"),
     ],
 )
@@ -63,6 +65,11 @@ def test_files_that_are_refused(tmp_path: Path, name: str, text: str, words: str
     (tmp_path / name).write_text(text)
     with pytest.raises(InputError, match=words):
         read_obstacles(tmp_path / name)
+
+
+def test_a_table_of_a_spreadsheet_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("sphere,1,2,3,0.5\n", encoding="utf-8-sig")
+    assert read_obstacles(tmp_path / "a.csv") == {"spheres": [[1.0, 2.0, 3.0, 0.5]]}
 
 
 @pytest.fixture(scope="module")

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from description.reference import Payload, inverse_dynamics, mass_matrix, poses, tip_jacobian, tip_pose
+from support.description.reference import Payload, inverse_dynamics, mass_matrix, poses, tip_jacobian, tip_pose
 
+from diffpbd.codegen.description.check.validate import check
+from diffpbd.codegen.description.front.urdf import read_urdf
+from diffpbd.codegen.description.geometry.rigid import rotation_from_rpy
 from diffpbd.codegen.description.report import DescriptionError, Report
-from diffpbd.codegen.description.rigid import rotation_from_rpy
-from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.description.singular import massless_links, singular_links
-from diffpbd.codegen.description.urdf import read_urdf
-from diffpbd.codegen.description.validate import check
+from diffpbd.codegen.description.robot.robot import Robot
+from diffpbd.codegen.description.robot.singular import massless_links, singular_links
 from diffpbd.runtime.base.joint_types import REVOLUTE
 
 # The references are printed with 12 digits.

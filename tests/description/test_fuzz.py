@@ -8,18 +8,18 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from description.mutations import mutated
-from description.random_trees import random_urdf
-from description.reference import inverse_dynamics, poses
 from hypothesis import given
 from hypothesis import strategies as st
+from support.description.mutations import mutated
+from support.description.random_trees import random_urdf
+from support.description.reference import inverse_dynamics, poses
 
+from diffpbd.codegen.description.check.validate import examine
+from diffpbd.codegen.description.front.resolve import ROBOTS
+from diffpbd.codegen.description.front.urdf import read_urdf
 from diffpbd.codegen.description.report import DescriptionError, Report
-from diffpbd.codegen.description.resolve import ROBOTS
-from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.description.singular import NEGLIGIBLE_MASS
-from diffpbd.codegen.description.urdf import read_urdf
-from diffpbd.codegen.description.validate import examine
+from diffpbd.codegen.description.robot.robot import Robot
+from diffpbd.codegen.description.robot.singular import NEGLIGIBLE_MASS
 
 SLOWEST = 5.0  # [s] of work; an answer takes milliseconds
 

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pinocchio
 import pytest
-from description.reference import inverse_dynamics, mass_matrix, tip_jacobian, tip_pose
+from support.description.reference import inverse_dynamics, mass_matrix, tip_jacobian, tip_pose
 
-from diffpbd.codegen.description.recipe import DEFAULT_VARIANTS
-from diffpbd.codegen.description.resolve import ROBOTS, resolve, shipped_robots
-from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.description.singular import massless_links, singular_links
-from diffpbd.codegen.description.urdf import read_urdf
-from diffpbd.codegen.description.validate import check
+from diffpbd.codegen.description.check.validate import check
+from diffpbd.codegen.description.front.resolve import ROBOTS, resolve, shipped_robots
+from diffpbd.codegen.description.front.urdf import read_urdf
+from diffpbd.codegen.description.recipe.recipe import DEFAULT_VARIANTS
+from diffpbd.codegen.description.robot.robot import Robot
+from diffpbd.codegen.description.robot.singular import massless_links, singular_links
 
 SHIPPED = ("baxter", "baxter_bare", "baxter_dual", "baxter_right", "double_pendulum", "fr3", "prismatic_skew")
 DOUBTS = {"prismatic_skew": {"axis-length"}, "fr3": {"gyration"}}

@@ -8,11 +8,11 @@ import casadi
 import numpy as np
 import pytest
 
-from diffpbd.codegen.description.recipe import with_options
-from diffpbd.codegen.description.resolve import resolve
-from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import build
-from diffpbd.codegen.graph.solved_step import solved
+from diffpbd.codegen.description.front.resolve import resolve
+from diffpbd.codegen.description.recipe.recipe import with_options
+from diffpbd.codegen.graph.functions.functions import Graphs
+from diffpbd.codegen.graph.loops.build import build
+from diffpbd.codegen.graph.solved.solved_step import solved
 from diffpbd.runtime import InputError
 from diffpbd.runtime.functions.parameters import ParameterVector
 from experiments.design.double_pendulum import PAPER, Design, Task, alpha_of_lengths, closed_loop, improve

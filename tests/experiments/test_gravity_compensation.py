@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from support.peer import Peer
 from support.robots import generated, loaded
 
-from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.runtime import InputError, Robot
 from experiments.__main__ import command
 from experiments.design.gravity_compensation import holding_torques, plot

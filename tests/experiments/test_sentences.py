@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from support.imports import ROOT
 
-from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.description.front.resolve import resolve
 from experiments.design import gravity_compensation
 from experiments.design.double_pendulum import PAPER
 from experiments.items import ITEMS

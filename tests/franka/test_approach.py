@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.lone_fr3 import Lone
 
-from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.runtime import Robot
 from diffpbd.runtime.arms.franka.approach import APPROACH
 from diffpbd.runtime.arms.franka.simulator import READY_POSE

@@ -12,6 +12,7 @@ import numpy as np
 import pinocchio
 import pytest
 from support.lone_fr3 import Lone, ticking
+from support.made.carrying import HAND, REACH, TURN, carrying
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.arms.franka.load import Body, difference, mounted, payload_of, set_load, with_payload
@@ -20,15 +21,6 @@ from diffpbd.runtime.arms.franka.run import is_fr3
 from diffpbd.runtime.base.errors import InputError, RefusedError
 
 ASSETS = Path(importlib.util.find_spec("franky_sim").origin).parent / "assets"
-HAND = Body(0.73, np.array([-0.01, 0.0, 0.03]), np.diag([0.001, 0.0025, 0.0017]))
-"""What the driver says of the Franka Hand, in the flange's frame."""
-TURN = np.array([[np.sqrt(0.5), np.sqrt(0.5), 0.0], [-np.sqrt(0.5), np.sqrt(0.5), 0.0], [0.0, 0.0, 1.0]])
-"""The tip's axes in the flange's frame."""
-REACH = np.array([0.0, 0.0, 0.1034])
-
-
-def carrying(robot: Robot, body: Body) -> np.ndarray:
-    return with_payload(robot, robot.alpha.defaults, body.seen(TURN.T, -TURN.T @ REACH))
 
 
 def states(robot: Robot, number: int) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from support.lone_fr3 import Lone, ticking
+from support.made.carrying import HAND, REACH, TURN, carrying
 from support.robots import generated
 
 from diffpbd.runtime import Robot
@@ -16,8 +17,6 @@ from diffpbd.runtime.arms.franka.load import Body, difference, payload_of
 from diffpbd.runtime.arms.franka.run import _loaded
 from diffpbd.runtime.base.errors import InputError, RefusedError
 from diffpbd.runtime.commands.run import command
-
-from .test_robot import HAND, REACH, TURN, carrying
 
 HOST = ("--host", "127.200.0.1")
 

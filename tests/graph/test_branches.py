@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from description.builders import TENSOR, joint, link, robot
 from support.described import Described
+from support.description.builders import TENSOR, joint, link, robot
 from support.families import Families
 from support.maximal import Array
 from support.numeric import Worst

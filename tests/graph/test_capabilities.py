@@ -7,15 +7,15 @@ import re
 from pathlib import Path
 
 import pytest
-from description.builders import BODY, joint, link, robot
+from support.description.builders import BODY, joint, link, robot
 from support.mechanisms import four_bar
 from support.robots import generated, loaded
 from support.touching import pressing_five_bar
 
-from diffpbd.codegen.description.recipe import DEFAULT_SWEEPS, default_recipe, with_options
-from diffpbd.codegen.description.resolve import find_recipe, read_robot
-from diffpbd.codegen.description.urdf import read_urdf
-from diffpbd.codegen.graph.capabilities import (
+from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
+from diffpbd.codegen.description.front.urdf import read_urdf
+from diffpbd.codegen.description.recipe.recipe import DEFAULT_SWEEPS, default_recipe, with_options
+from diffpbd.codegen.graph.functions.capabilities import (
     ALWAYS,
     GRAPHS,
     GROUPS,
@@ -25,7 +25,7 @@ from diffpbd.codegen.graph.capabilities import (
     capabilities,
     table,
 )
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.graph.loops.build import build
 from diffpbd.runtime import load
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.commands.info import describe

@@ -15,14 +15,15 @@ import pinocchio as pin
 import pytest
 from support.coal_judge import distance, geometry
 
-from diffpbd.codegen.description.recipe import default_recipe, with_options
-from diffpbd.codegen.description.resolve import read_doubted
-from diffpbd.codegen.description.shapes import ShapeEntry
-from diffpbd.codegen.graph import clearance_pairs
-from diffpbd.codegen.graph.clearance import Clearance, counts_of, specs
-from diffpbd.codegen.graph.clearance_pairs import choose, reach_of
-from diffpbd.codegen.graph.floating import graphs_of
-from diffpbd.codegen.graph.model import Model, build
+from diffpbd.codegen.description.front.resolve import read_doubted
+from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
+from diffpbd.codegen.description.shapes.clearance import ShapeEntry
+from diffpbd.codegen.graph.clearance import pairs as clearance_pairs
+from diffpbd.codegen.graph.clearance.clearance import Clearance, counts_of, specs
+from diffpbd.codegen.graph.clearance.pairs import choose, reach_of
+from diffpbd.codegen.graph.loops.build import build
+from diffpbd.codegen.graph.model.model import Model
+from diffpbd.codegen.graph.solved.floating import graphs_of
 from diffpbd.runtime.base.errors import InputError
 
 LINK = """<link name="{0}"><inertial><mass value="1"/>

@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from diffpbd.codegen.graph.common_part import split
+from diffpbd.codegen.graph.expressions.common_part import split
 
 
 def graphs() -> dict[str, ca.Function]:

@@ -7,12 +7,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
-from graph.test_touch_oracle import oracle, run
+from support.shared.touch_run import oracle, run
 from support.touch_oracle import End, Oracle
 
-from diffpbd.codegen.graph.contact_residual import specs
-from diffpbd.codegen.graph.contacts import normals, rows_at
-from diffpbd.codegen.graph.meetings import inlined
+from diffpbd.codegen.graph.contact.contacts import normals, rows_at
+from diffpbd.codegen.graph.model.meetings import inlined
+from diffpbd.codegen.graph.solved.contact_residual import specs
 from diffpbd.codegen.joint_space import contacts
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from support.coal_judge import distance, geometry
 
-from diffpbd.codegen.graph.distances import AXES, BOX, CAPSULE, ORDER, PLANE, SPHERE, cores
-from diffpbd.codegen.graph.parameters import SMOOTHING
+from diffpbd.codegen.graph.expressions.distances import AXES, BOX, CAPSULE, ORDER, PLANE, SPHERE, cores
+from diffpbd.codegen.graph.model.parameters import SMOOTHING
 
 PAIRS = [(a, b) for a, b in product(ORDER, ORDER) if ORDER.index(a) <= ORDER.index(b) and (a, b) != (PLANE, PLANE)]
 EXACT = 1e-9  # m, of spheres and capsules

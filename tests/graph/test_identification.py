@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from support.robots import alpha_of, call, graphs, loaded_alpha, model
 
-from diffpbd.codegen.description.resolve import shipped_robots
-from diffpbd.codegen.graph import identification
-from diffpbd.codegen.graph.functions import Graphs
+from diffpbd.codegen.description.front.resolve import shipped_robots
+from diffpbd.codegen.graph.functions import identification
+from diffpbd.codegen.graph.functions.functions import Graphs
 
 
 @pytest.mark.thorough("baxter_dual", "baxter_right")

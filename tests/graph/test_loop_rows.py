@@ -14,15 +14,16 @@ from click.testing import CliRunner
 from support.mechanisms import MECHANISMS, Mechanism, delta, four_bar, slider_crank
 from support.overclosed import rockers, wheels
 
+from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.report import DescriptionError
-from diffpbd.codegen.description.resolve import find_recipe, read_robot
-from diffpbd.codegen.description.robot import IDENTITY, ZERO, Joint, Robot
-from diffpbd.codegen.graph import loop_poses
-from diffpbd.codegen.graph.loop_motion import SHARE
-from diffpbd.codegen.graph.loop_poses import Probe
-from diffpbd.codegen.graph.loop_rows import Chosen, choose
-from diffpbd.codegen.graph.model import Model, build, chosen_rows, independent, probe
-from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.description.robot.robot import IDENTITY, ZERO, Joint, Robot
+from diffpbd.codegen.graph.expressions.translate import inline
+from diffpbd.codegen.graph.loops import poses as loop_poses
+from diffpbd.codegen.graph.loops.build import build, chosen_rows, probe
+from diffpbd.codegen.graph.loops.motion import SHARE
+from diffpbd.codegen.graph.loops.poses import Probe
+from diffpbd.codegen.graph.loops.rows import choose
+from diffpbd.codegen.graph.model.model import Chosen, Model, independent
 from diffpbd.codegen.joint_space import closures
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.joint_types import CONTINUOUS

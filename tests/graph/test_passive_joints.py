@@ -8,10 +8,10 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from diffpbd.codegen.description.resolve import resolve
-from diffpbd.codegen.graph.derivatives import specs
-from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.description.front.resolve import resolve
+from diffpbd.codegen.graph.functions.derivatives import specs
+from diffpbd.codegen.graph.functions.functions import Graphs
+from diffpbd.codegen.graph.loops.build import build
 
 
 def test_derivatives_tell_motors_from_what_is_left() -> None:

@@ -6,10 +6,11 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from diffpbd.codegen.description.recipe import with_options
-from diffpbd.codegen.description.resolve import resolve
-from diffpbd.codegen.graph.geometry import RIGHT_ANGLE, squared
-from diffpbd.codegen.graph.model import build, squared_joints
+from diffpbd.codegen.description.front.resolve import resolve
+from diffpbd.codegen.description.recipe.recipe import with_options
+from diffpbd.codegen.graph.expressions.geometry import RIGHT_ANGLE, squared
+from diffpbd.codegen.graph.loops.build import build
+from diffpbd.codegen.graph.model.model import squared_joints
 
 
 @pytest.mark.parametrize("exact", [-1.0, 0.0, 1.0])

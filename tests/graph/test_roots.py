@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.robots import loaded, model
 
-from diffpbd.codegen.graph.joint_step import residuals
+from diffpbd.codegen.graph.step.joint_step import residuals
 
 FAR = 0.5  # s; a step too long for 40 rad/s
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from diffpbd.codegen.graph.translate import FUNCTIONS, UnknownNode, call_graph, expression, function, inline
+from diffpbd.codegen.graph.expressions.translate import FUNCTIONS, UnknownNode, call_graph, expression, function, inline
 from diffpbd.codegen.program.program import NUMPY_NAMES, Matrix, Program
 
 x, y, z = sp.symbols("x y z", real=True)

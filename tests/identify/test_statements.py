@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from description.builders import BODY, joint, link, robot
+from support.description.builders import BODY, joint, link, robot
 from support.motions import EXACT, motion
 from support.robots import generated
 from support.scenarios import Arm, Scenario, sets

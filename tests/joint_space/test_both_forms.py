@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from support.maximal import Array, description_blocks, evaluate, free, matrix_of, model_blocks, numbers, only, shipped
 
-from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.graph.model import tree_of
+from diffpbd.codegen.description.robot.robot import Robot
+from diffpbd.codegen.graph.model.model import tree_of
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.method import step
 from diffpbd.codegen.method.kinematics import fk, joint_state

@@ -10,17 +10,18 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
-from joint_space.test_contacts import Body
 from support.closed_judge import Judge
 from support.coal_judge import geometry, request
+from support.made.bodies import Body
 from support.shaped import shaped_arms
 
-from diffpbd.codegen.description.recipe_file import load_recipe
-from diffpbd.codegen.description.resolve import read_robot
-from diffpbd.codegen.description.robot import BOX, CAPSULE, SPHERE, Contact, Robot
-from diffpbd.codegen.graph.derivatives import specs
-from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import Model, build
+from diffpbd.codegen.description.front.resolve import read_robot
+from diffpbd.codegen.description.recipe.file import load_recipe
+from diffpbd.codegen.description.robot.robot import BOX, CAPSULE, SPHERE, Contact, Robot
+from diffpbd.codegen.graph.functions.derivatives import specs
+from diffpbd.codegen.graph.functions.functions import Graphs
+from diffpbd.codegen.graph.loops.build import build
+from diffpbd.codegen.graph.model.model import Model
 
 
 @cache

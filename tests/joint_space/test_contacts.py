@@ -10,20 +10,21 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-import pinocchio as pin
 import pytest
 from support.closed_judge import Judge
+from support.made.bodies import Body
 from support.mechanisms import Mechanism
 from support.touching import RADIUS, reaching_arm, two_arms, two_balls
 
-from diffpbd.codegen.description.recipe_file import load_recipe
-from diffpbd.codegen.description.resolve import read_robot
-from diffpbd.codegen.description.robot import Contact, Plane, Robot
-from diffpbd.codegen.graph.contact_kernels import touch_curvature, touch_slopes
-from diffpbd.codegen.graph.contacts import rows_at
-from diffpbd.codegen.graph.derivatives import specs
-from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import Model, build
+from diffpbd.codegen.description.front.resolve import read_robot
+from diffpbd.codegen.description.recipe.file import load_recipe
+from diffpbd.codegen.description.robot.robot import Contact, Plane, Robot
+from diffpbd.codegen.graph.contact.contact_kernels import touch_curvature, touch_slopes
+from diffpbd.codegen.graph.contact.contacts import rows_at
+from diffpbd.codegen.graph.functions.derivatives import specs
+from diffpbd.codegen.graph.functions.functions import Graphs
+from diffpbd.codegen.graph.loops.build import build
+from diffpbd.codegen.graph.model.model import Model
 from diffpbd.codegen.joint_space import contacts
 from diffpbd.codegen.program.program import Program
 
@@ -43,28 +44,6 @@ def functions(made: Callable[[], Mechanism] = reaching_arm) -> dict[str, ca.Func
 
 def defaults(made: Callable[[], Mechanism] = reaching_arm) -> Any:
     return np.array([e.default for e in case(made)[0].entries])
-
-
-class Body:
-    """A link's point, its velocity and angular velocity per joint rate, by pinocchio in world axes."""
-
-    def __init__(self, judge: Judge, robot: Robot, link: int, p: Any) -> None:
-        self.R, self.o, self.J = np.eye(3), np.zeros(3), np.zeros((6, robot.n))
-        if link >= 0:
-            frame = judge.model.getFrameId(robot.links[link].name)
-            jacobian = pin.computeFrameJacobian(
-                judge.model, judge.data, judge.q(p), frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-            )
-            pin.updateFramePlacement(judge.model, judge.data, frame)
-            place = judge.data.oMf[frame]
-            self.R, self.o, self.J = place.rotation, place.translation, jacobian[:, judge.v]
-
-    def at(self, point: Any) -> Any:
-        return self.o + self.R @ np.array(point)
-
-    def motion(self, x: Any) -> Any:
-        """3 × n: velocity of the material point that is at x."""
-        return self.J[:3] - pin.skew(x - self.o) @ self.J[3:]
 
 
 def wanted(robot: Robot, judge: Judge, p: Any, own: Contact, other: Plane | Contact) -> tuple[float, Any, Any]:

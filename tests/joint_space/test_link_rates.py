@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from support.robots import alpha_of, graphs, loaded_alpha, model
 
-from diffpbd.codegen.graph import torque_estimation
+from diffpbd.codegen.graph.step import torque_estimation
 
 STATE, OMEGA = 13, slice(10, 13)
 

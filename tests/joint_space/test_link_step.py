@@ -6,28 +6,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from description.builders import BODY, joint, link, robot
 from support.branching import branching
+from support.made.gantry import gantry
 from support.programs import Array, Programs
 from support.robots import loaded_alpha, model
 
-from diffpbd.codegen.description.recipe import default_recipe, with_options
-from diffpbd.codegen.description.resolve import read_robot, shipped_robots
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.description.front.resolve import read_robot, shipped_robots
+from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
+from diffpbd.codegen.graph.loops.build import build
 from diffpbd.codegen.joint_space import link_rollout, link_step
 from diffpbd.runtime.functions.parameters import ParameterVector
 
 H = 0.01
 CHORDS = 40
-
-
-def gantry() -> bytes:
-    """Two slides from the world, one on the other, and a hinge; another slide stands on the world beside them."""
-    return robot(
-        link("base"), *(link(k, BODY.replace("<mass", '<origin xyz="0.1 0.2 0.3"/><mass')) for k in "abcd"),
-        joint("ja", "base", "a", "prismatic", at="0.1 0.2 0.3"), joint("jb", "a", "b", "prismatic", at="0.3 0 0.1"),
-        joint("jc", "b", "c", at="0 0.1 0.2"), joint("jd", "base", "d", "prismatic"),
-    ).replace(b'xyz="0.3 0 0.1"', b'xyz="0.3 0 0.1" rpy="1.57079632679 0.3 0"')  # fmt: skip
 
 
 MADE: dict[str, tuple[bytes, dict[str, Any]]] = {

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from description.reference import Payload, inverse_dynamics, mass_matrix
+from support.description.reference import Payload, inverse_dynamics, mass_matrix
 from support.numeric import Worst, random_states, states
 from support.peer import Peer
 from support.programs import Programs
 from support.robots import alpha_of, call, graphs, loaded_alpha, mapped, model
 
-from diffpbd.codegen.description.resolve import resolve, shipped_robots
+from diffpbd.codegen.description.front.resolve import resolve, shipped_robots
 from diffpbd.codegen.joint_space import recursive
 
 # Rounding of torques up to 100 N·m; forward dynamics divides it by the wrist's 4e-4 kg·m².

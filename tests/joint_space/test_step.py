@@ -14,8 +14,8 @@ from support.numeric import Worst, random_states
 from support.peer import Peer
 from support.robots import FULL, loaded, loaded_alpha
 
-from diffpbd.codegen.description.resolve import resolve
-from diffpbd.codegen.graph.model import tree_of
+from diffpbd.codegen.description.front.resolve import resolve
+from diffpbd.codegen.graph.model.model import tree_of
 from diffpbd.codegen.method import step
 from diffpbd.codegen.method.kinematics import fk, joint_state
 from diffpbd.runtime import Robot

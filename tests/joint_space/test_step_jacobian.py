@@ -9,9 +9,9 @@ import pytest
 from support.programs import Programs
 from support.robots import alpha_of, loaded_alpha, model
 
-from diffpbd.codegen.description.recipe import default_recipe
-from diffpbd.codegen.description.urdf import read_urdf
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.description.front.urdf import read_urdf
+from diffpbd.codegen.description.recipe.recipe import default_recipe
+from diffpbd.codegen.graph.loops.build import build
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.runtime.functions.parameters import ParameterVector
 

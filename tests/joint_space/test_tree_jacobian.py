@@ -1,5 +1,5 @@
 """The vectors of `tree_jacobian` make up the blocks of `link_jacobian`: two derivations, in world axes and in link frames. The
-sweeps of templates/tree_jacobian.h are products and solves with these blocks."""
+sweeps of templates/step/tree_jacobian.h are products and solves with these blocks."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from support.programs import Programs
 from support.robots import loaded_alpha
 from support.rolled import STRICT
 
-from diffpbd.codegen.description.resolve import resolve
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.description.front.resolve import resolve
+from diffpbd.codegen.graph.loops.build import build
 from diffpbd.codegen.joint_space import link_jacobian, tree_jacobian
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
@@ -30,7 +30,7 @@ DOUBLES = ctypes.POINTER(ctypes.c_double)
 WIDTHS = {"one": "", "two": "#define DISPATCHED\n"}
 VECTORS = (
     "U V W left right row column held0 above0 below0 turned0 held1 above1 below1 turned1".split()
-)  # as in templates/tree_jacobian.h
+)  # as in templates/step/tree_jacobian.h
 NUMBERS = ("pivot", "pivot1", "own0", "own1", "rotor", "lag")
 BLOCKS = ("D", "K0", "M0", "K1", "M1", "lag")
 
@@ -134,7 +134,7 @@ void adjoint(const double *joints, double h, const double *a, const double *b, d
 """
     source, library = folder / f"{width}.c", folder / f"{width}.so"
     source.write_text(text)
-    flags = (*STRICT, "-fPIC", "-shared", "-I", str(ROOT / "templates"))
+    flags = (*STRICT, "-fPIC", "-shared", "-I", str(ROOT / "templates" / "step"))
     subprocess.run((*find_compiler(), *flags, str(source), "-o", str(library), "-lm"), check=True)
     return ctypes.CDLL(str(library))
 

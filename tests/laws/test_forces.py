@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from diffpbd.codegen.graph.parameters import TRANSITION_BOUNDS, TRANSITION_VELOCITY
-from diffpbd.codegen.graph.translate import function
+from diffpbd.codegen.graph.expressions.translate import function
+from diffpbd.codegen.graph.model.parameters import TRANSITION_BOUNDS, TRANSITION_VELOCITY
 from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.program.program import Program
 

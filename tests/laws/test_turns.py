@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from diffpbd.codegen.graph.translate import function
+from diffpbd.codegen.graph.expressions.translate import function
 from diffpbd.codegen.laws import cuts
 from diffpbd.codegen.program.program import Matrix, Program
 

@@ -8,19 +8,14 @@ import time
 
 import numpy as np
 import pytest
-from support.bench_arm import Bench, BenchArm
-from support.sensors import Filtered
+from support.bench_arm import BenchArm
+from support.shared.sentences import normal
 
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.laws.program import ProgramController
 from diffpbd.runtime.loop.stopping import Reason
 
 from .bench_runs import check, impedance, run
-
-
-def normal() -> Bench:
-    """Sensors, link and friction of an arm in which nothing is wrong."""
-    return Bench(jitter=1e-3, noise=0.05, fault=Filtered())
 
 
 @pytest.mark.thorough("impedance")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from support.bench_arm import JOINTS, BenchArm, bench_limits, inertial
-from support.sensors import Filtered
+from support.shared.slow_faults import biased, crept, scaled, slowly
 
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.loop.motion import Motion
@@ -176,30 +176,6 @@ def test_what_the_reflexes_make_of_it() -> None:
     reflexes.start()
     told = [reflexes.doubt(k * DT, np.array([0.1 * k * DT, 1.0]), ZERO, np.array([k, 0.0]), ZERO) for k in range(64)]
     assert next(k for k, breach in enumerate(told) if breach) == 28  # 0.44 s
-
-
-def slowly(change: Callable[[dict, float], dict]) -> Callable[[BenchArm], None]:
-    """A fault by the time since it began, of sensors whose speeds are filtered and noisy."""
-
-    def begin(arm: BenchArm) -> None:
-        since, sensors = arm.time, Filtered()
-        arm.bench.fault = lambda data: change(sensors(data), arm.time - since)
-
-    return begin
-
-
-def crept(joint: int, rate: float) -> Callable[[dict, float], dict]:
-    return lambda data, t: {**data, "q": data["q"] + rate * t * np.eye(len(data["q"]))[joint]}
-
-
-def biased(joint: int, rate: float) -> Callable[[dict, float], dict]:
-    return lambda data, t: {**data, "dq": data["dq"] + rate * np.eye(len(data["dq"]))[joint]}
-
-
-def scaled(joint: int, scale: float, seconds: float) -> Callable[[dict, float], dict]:
-    return lambda data, t: {
-        **data, "q": data["q"] * (1.0 + (scale - 1.0) * min(t / seconds, 1.0) * np.eye(len(data["q"]))[joint])
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize("law", ["hold", "gravity", "impedance", "moving"])

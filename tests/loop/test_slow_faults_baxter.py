@@ -19,9 +19,9 @@ from diffpbd.runtime.loop.supervisor import Settings
 pytest.importorskip("pinocchio")
 
 from support.bench_baxter import BenchBaxter
+from support.shared.slow_faults import biased, crept, scaled, slowly
 
 from .bench_runs import execute, stopped_after
-from .test_slow_faults import biased, crept, scaled, slowly
 
 URDF = Path(__file__).parents[2] / "diffpbd" / "codegen" / "robots" / "baxter_bare.urdf"
 NAMES = ("s0", "s1", "e0", "e1", "w0", "w1", "w2")

@@ -12,7 +12,7 @@ from support.printed_step import Printed, read_arm
 from support.robots import generated
 from support.short_chains import maximal
 
-from diffpbd.codegen.graph.translate import call_graph
+from diffpbd.codegen.graph.expressions.translate import call_graph
 from diffpbd.codegen.method import step
 from diffpbd.codegen.method.corrections import Multiplier
 from diffpbd.codegen.program.program import Program

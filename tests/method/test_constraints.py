@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 from support.maximal import ROBOTS, Array, gradient_program, numbers, shipped, tree_of
 
-from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.method.constraints import JointVectors, constraints, slide_orientation
 from diffpbd.codegen.method.kinematics import fk, joint_state, rotation
 from diffpbd.codegen.program.notation import JOINT, JointNumbers

@@ -10,8 +10,8 @@ import pytest
 from support.maximal import Array, energy, evaluate, free, model_blocks, numbers, only, shipped, tree_of
 from support.short_chains import rollout
 
-from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.graph.model import tree_of as joint_space_tree
+from diffpbd.codegen.description.robot.robot import Robot
+from diffpbd.codegen.graph.model.model import tree_of as joint_space_tree
 from diffpbd.codegen.joint_space import recursive
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.method import corrections, limits, step

@@ -10,7 +10,7 @@ import pytest
 from support.maximal import Array, displaced, evaluate, matrix_of, numbers, poses_of, tree_of
 from support.short_chains import SWEEPS, averaged, chain, exact, maximal, rollout, start, variants
 
-from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.method import corrections
 from diffpbd.codegen.method.corrections import Multiplier
 

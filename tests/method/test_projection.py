@@ -20,7 +20,7 @@ from support.maximal import (
     tree_of,
 )
 
-from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.method import algorithm_1, corrections, step, variational
 from diffpbd.codegen.method.corrections import Multiplier
 from diffpbd.codegen.method.kinematics import joint_state

@@ -9,7 +9,7 @@ import pytest
 from support.maximal import Array, dense_constraints, displaced, evaluate, numbers, poses_of, shipped, tree_of, two_arms
 from support.short_chains import maximal
 
-from diffpbd.codegen.description.robot import Inertial, Robot
+from diffpbd.codegen.description.robot.robot import Inertial, Robot
 from diffpbd.codegen.method import algorithm_1, corrections
 from diffpbd.codegen.method.relaxation import default_factor, factors
 from diffpbd.codegen.program.tree import Tree

@@ -25,7 +25,7 @@ from support.maximal import (
 )
 from support.short_chains import rollout
 
-from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.method import step, variational, velocity
 from diffpbd.codegen.method.corrections import Multiplier
 from diffpbd.codegen.method.kinematics import fk, joint_state

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.maximal import Array, numbers, random_state, shipped, tree_of, two_arms
 
-from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.method import step, velocity
 from diffpbd.codegen.method.stage import each
 from diffpbd.codegen.program import tree

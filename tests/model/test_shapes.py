@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from support.robots import generated, loaded
 
-from diffpbd.codegen.description.resolve import find_recipe
+from diffpbd.codegen.description.front.resolve import find_recipe
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.model.shapes import quaternion, read_shapes, simple

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from diffpbd.runtime import Robot
+from diffpbd.runtime.mpc import embedded
+from diffpbd.runtime.mpc.problem import Status
 
 from .test_apart import GOAL, LEAST, START, arm, planned
 from .test_planner import pendulum
@@ -60,3 +62,21 @@ def test_bounds_that_act_at_one_stage_after_the_other(bound: float) -> None:
     plan = mpc.tick(0.0, np.zeros(2), np.zeros(2), np.array([0.5, -0.4])).plan
     assert np.sum(np.abs(np.abs(plan.U) - bound) < 1e-6) >= 10
     assert plan.inner_iterations <= 5, "one round a stage"
+
+
+def test_a_plan_that_stops_early_keeps_its_bounds_and_the_next_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three rounds a program: the torques are allowed, and from plan to plan the optimum is reached."""
+    mpc, _ = pendulum(h=0.02)
+    lower, upper, change, p_lower, p_upper, speed = mpc.problem.bounds
+    lower[:], upper[:], change[:], p_lower[:], p_upper[:], speed[:] = -6.0, 6.0, 2.0, -9.0, 9.0, 90.0
+    task = mpc.task(np.zeros(2), np.zeros(2), np.array([0.5, -0.4]))
+    best = mpc.solve(task)
+    monkeypatch.setattr(embedded, "TICK_ITERATIONS", 3)
+    plan, early = None, 0
+    for _ in range(6):
+        plan = mpc.solve(task, plan, programs=1)
+        early += plan.status is Status.LIMITED
+        steps = np.diff(np.vstack([task.u_last, plan.U]), axis=0)
+        assert plan.status.usable and (np.abs(plan.U) <= 6.0 + 1e-9).all() and (np.abs(steps) <= 2.0 + 1e-9).all()
+    assert early and plan is not None and plan.status is Status.SOLVED
+    np.testing.assert_allclose(plan.U, best.U, rtol=1e-5, atol=1e-5)

@@ -12,7 +12,7 @@ import pytest
 from support.robots import loaded
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.base.errors import SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.model.statics import holding_torque
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.plan import PlanSource
@@ -325,3 +325,17 @@ def test_references() -> None:
     at = np.linspace(0.0, 3.0, 31)
     for ours, theirs in zip(still.at(at), goal.at(at), strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "lower, upper", [((1.0, -1.0), (-1.0, 1.0)), ((-1.0, 1.0), (1.0, 1.0)), ((np.nan, -1.0), (1.0, 1.0))]
+)
+def test_torque_bounds_without_room_are_refused_by_name(lower: tuple[float, float], upper: tuple[float, float]) -> None:
+    """What was set before still acts."""
+    mpc, _ = pendulum(h=0.02)
+    mpc.set_torque_bounds([-2.0, -np.inf], [2.0, np.inf])
+    joint = mpc.problem.robot.joints[int(lower[0] < upper[0])]
+    with pytest.raises(InputError, match=f"torque bounds of {joint}: expected a lower one below the upper one"):
+        mpc.set_torque_bounds(lower, upper)
+    tick = mpc.tick(0.0, np.zeros(2), np.zeros(2), np.array([1.5, -0.4]))
+    assert tick.source is PlanSource.SOLVED and abs(abs(tick.torque[0]) - 2.0) < 1e-6

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.described import Described
 
-from diffpbd.codegen.description.rigid import rotation_from_rpy
+from diffpbd.codegen.description.geometry.rigid import rotation_from_rpy
 
 TOLERANCE = 1e-9
 

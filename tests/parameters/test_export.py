@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from description import builders
 from support.described import Described
+from support.description import builders
 from support.mechanisms import spatial_four_bar
 
-from diffpbd.codegen.description.export import export, urdf_text
-from diffpbd.codegen.description.recipe import SYMBOLIC, with_options
-from diffpbd.codegen.description.resolve import resolve, shipped_robots
-from diffpbd.codegen.description.rigid import rotation_from_rpy, rpy_from_rotation
-from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.description.urdf import read_urdf
+from diffpbd.codegen.description.front.export import export, urdf_text
+from diffpbd.codegen.description.front.resolve import resolve, shipped_robots
+from diffpbd.codegen.description.front.urdf import read_urdf
+from diffpbd.codegen.description.geometry.rigid import rotation_from_rpy, rpy_from_rotation
+from diffpbd.codegen.description.recipe.recipe import SYMBOLIC, with_options
+from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.runtime import cli
 from diffpbd.runtime.functions.parameters import ParameterVector
 from diffpbd.runtime.model.inertia import inertial_from_linear, linear_from_log_cholesky

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from description.builders import TENSOR, joint, link, robot
 from support.described import Described
+from support.description.builders import TENSOR, joint, link, robot
 from support.families import Families
 from support.maximal import Array
 from support.numeric import Worst
 
-from diffpbd.codegen.description.rigid import rotation_from_rpy
+from diffpbd.codegen.description.geometry.rigid import rotation_from_rpy
 
 MERGED = 1e-12
 """Merging a payload by hand and by the description round differently."""

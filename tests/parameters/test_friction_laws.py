@@ -11,33 +11,25 @@ from scipy.integrate import solve_ivp
 from support import mechanisms
 from support.closed_robots import case
 from support.described import Described
+from support.made.rubbing import HUB, OFF_AXIS, RAIL, STATES
 from support.numeric import Array
 from support.properties import Scene, properties_of
 from support.robots import CACHE, generated
 from support.rolled import rolled_step, run_rolled
 from support.sled import LAWS, MASS, URDF, description, friction, law, sled
 
-from diffpbd.codegen.description.recipe import default_recipe, with_options
-from diffpbd.codegen.description.recipe_options import option_words
-from diffpbd.codegen.description.urdf import read_urdf
-from diffpbd.codegen.graph import joint_step
-from diffpbd.codegen.graph.parameters import alpha_entries
-from diffpbd.codegen.graph.translate import inline
+from diffpbd.codegen.description.front.urdf import read_urdf
+from diffpbd.codegen.description.recipe.options import option_words
+from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
+from diffpbd.codegen.graph.expressions.translate import inline
+from diffpbd.codegen.graph.model.parameters import alpha_entries
+from diffpbd.codegen.graph.step import joint_step
 from diffpbd.codegen.joint_space import link_jacobian
 from diffpbd.codegen.program.program import Program
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.simulate.simulation import simulate
 
-RAIL, HUB = (4.0, 1.5, 0.02, 1.0, -0.6, 3.0, 0.15), (0.3, 0.05, 0.03, -0.1, 0.02, 0.2, 0.3)
-OFF_AXIS = {"payload.mass": 0.7, "payload.com.x": 0.2, "payload.com.y": -0.1, "payload.inertia.zz": 0.01}
-STATES = {
-    "moving": ((0.3, -0.7), (0.8, -0.6), (2.0, 0.1)),
-    "sticking": ((0.0, 0.4), (0.0, 0.0), (3.0, -0.2)),
-    "reversing": ((0.5, 0.2), (0.02, -0.03), (-30.0, 4.0)),
-    "falling": ((0.1, 0.9), (0.11, -0.2), (6.0, -0.4)),
-}
-STRIBECK_ALONE = OFF_AXIS | {"friction.stribeck.rail": 3.0, "friction.stribeck.hub": 0.3}
 H = 0.01
 
 

@@ -9,15 +9,15 @@ import casadi as ca
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from description.builders import LIMIT, TENSOR, joint, link, robot
 from support.described import Described
+from support.made.geared import RATIO, SHIFT, TIPS, source
 from support.maximal import Array
 from support.motions import samples
 from support.peer import Peer, runge_kutta
 from support.programs import Programs
 from support.robots import generated, loaded_alpha
 
-from diffpbd.codegen.graph.joint_step import Residuals
+from diffpbd.codegen.graph.step.joint_step import Residuals
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.identify import identify
@@ -26,28 +26,8 @@ from diffpbd.runtime.logs.csv import Log, read_log, write_log
 H = 0.01
 EXACT = 1e-8  # N·m or N
 PLAIN = ("mass_matrix",)
-RATIO, SHIFT = -0.5, 0.3
 
 
-def source(mimics: bool) -> bytes:
-    """An arm of two hinges with a hand like Panda's: two fingers that slide against each other, the second as the first; and on
-    the arm a knuckle that turns back half as far as the elbow, from 0.3 rad."""
-    body = f'<inertial><origin xyz="0.02 0.01 0.05"/><mass value="0.8"/>{TENSOR}</inertial>'
-    finger = LIMIT + '<mimic joint="jl"/>' * mimics
-    knuckle = LIMIT + f'<mimic joint="je" multiplier="{RATIO}" offset="{SHIFT}"/>' * mimics
-    made = robot(
-        *(link(name, body if name != "base" else "") for name in ("base", "arm", "fore", "left", "right", "knuckle")),
-        joint("js", "base", "arm"), joint("je", "arm", "fore", at="0 0.1 0.4"),
-        joint("jl", "fore", "left", "prismatic", at="0.05 0 0.2"),
-        joint("jr", "fore", "right", "prismatic", finger, at="-0.05 0 0.2"),
-        joint("jk", "arm", "knuckle", more=knuckle, at="0.1 0.2 0.3"),
-    ).decode()  # fmt: skip
-    for at, rpy in (("0 0.1 0.4", "0.4 0 0.7"), ("-0.05 0 0.2", "0 0 3.14159"), ("0.1 0.2 0.3", "0.9 0.2 -0.4")):
-        made = made.replace(f'xyz="{at}"/>', f'xyz="{at}" rpy="{rpy}"/>')
-    return made.encode()
-
-
-TIPS = ["left", "right", "knuckle"]
 A = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1], [0, RATIO, 0]], dtype=float)
 B = np.array([0, 0, 0, 0, SHIFT])
 

@@ -9,8 +9,8 @@ import numpy as np
 import pinocchio
 import pytest
 
-from diffpbd.codegen.description.export import urdf_text
-from diffpbd.codegen.description.urdf import read_urdf
+from diffpbd.codegen.description.front.export import urdf_text
+from diffpbd.codegen.description.front.urdf import read_urdf
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.model.inertia import (
     LINEAR_NAMES,

@@ -11,13 +11,14 @@ import pytest
 from support.branching import branching
 from support.described import Described
 from support.families import PLAIN, Families
+from support.made.levered import JOINTS
 from support.maximal import Array
 from support.maximal_steps import check_acceleration, follow
 from support.numeric import differences
 from support.robots import loaded_alpha
 from support.sprung import PARTS, SPRING, springs, sprung_pendulum
 
-from diffpbd.codegen.description.resolve import find_recipe
+from diffpbd.codegen.description.front.resolve import find_recipe
 from diffpbd.codegen.generate import generate
 from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.program.program import Program
@@ -32,7 +33,6 @@ from diffpbd.runtime.loop.configuration import gravity_model, has_spring
 H = 0.01
 STEPS = ("variational_direct",)
 TIPS = ["tool", "d"]
-JOINTS = ["jd", "ja"]
 UNITS = ("N/m", "m", "m", "rad", "m")
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from support.described import Described
+from support.made.remembering import FUNCTIONS, HUB, KINDS, RAIL, STATES, friction
 from support.numeric import Array
 from support.properties import Scene, properties_of
 from support.robots import generated
@@ -23,26 +24,7 @@ from diffpbd.runtime.simulate.memory import Motion, Remembering
 from diffpbd.runtime.simulate.simulation import simulate
 
 H = 0.002
-FUNCTIONS = ("joint_step", "jac_alpha_joint_step", "forward_dynamics", "torque_terms")
-KINDS = ("coulomb", "viscous", "transition_velocity", "way", "deflection")
-RAIL, HUB = (4.0, 1.5, 0.02, 0.01, 0.3), (0.3, 0.05, 0.03, 0.02, -0.6)
 OFF_AXIS = {"payload.mass": 0.7, "payload.com.x": 0.2, "payload.com.y": -0.1, "payload.inertia.zz": 0.01}
-STATES = {
-    "moving": ((0.3, -0.7), (0.8, -0.6), (2.0, 0.1), {}),
-    "at rest": ((0.0, 0.4), (0.0, 0.0), (1.2, -0.18), {}),
-    "reversing": ((0.5, 0.2), (0.02, -0.03), (-30.0, 4.0), {}),
-    "used up": ((0.1, 0.9), (-0.01, 0.02), (1.0, 0.1), {"friction.deflection.rail": 1.0, "friction.deflection.hub": -1.0}),
-    "no way": ((0.1, 0.9), (0.11, -0.2), (6.0, -0.4), {"friction.way.rail": 1e-3, "friction.way.hub": 1e-4}),
-}  # fmt: skip
-
-
-def friction(rail: tuple[float, ...], hub: tuple[float, ...] = (0.0, 0.0, 0.01, 0.01, 0.0)) -> dict[str, float]:
-    """Entries of alpha for the numbers of `KINDS` of each joint."""
-    return {
-        f"friction.{kind}.{j}": x
-        for j, own in (("rail", rail), ("hub", hub))
-        for kind, x in zip(KINDS, own, strict=True)
-    }
 
 
 @pytest.fixture(scope="module")

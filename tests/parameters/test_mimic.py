@@ -5,34 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pinocchio
 import pytest
-from description.builders import LIMIT, chain, doubt_codes, fault_codes, joint, link, robot
 from support.described import Described
+from support.description.builders import LIMIT, chain, doubt_codes, fault_codes, joint, link, robot
+from support.made.mimicked import follows, gripper
 from support.robots import loaded_alpha
 
-from diffpbd.codegen.description.export import urdf_text
-from diffpbd.codegen.description.robot import Mimic
-from diffpbd.codegen.description.singular import singular_links
-from diffpbd.codegen.description.urdf import read_urdf
-from diffpbd.codegen.graph.derivatives import specs
+from diffpbd.codegen.description.front.export import urdf_text
+from diffpbd.codegen.description.front.urdf import read_urdf
+from diffpbd.codegen.description.robot.robot import Mimic
+from diffpbd.codegen.description.robot.singular import singular_links
+from diffpbd.codegen.graph.functions.derivatives import specs
 from diffpbd.runtime.base.joint_types import type_of
 
 BAR = 1e-11
-
-
-def follows(name: str, multiplier: float = 1.0, offset: float = 0.0) -> str:
-    return f'{LIMIT}<mimic joint="{name}" multiplier="{multiplier}" offset="{offset}"/>'
-
-
-def gripper() -> bytes:
-    """A hinged arm; two fingers that slide together; a knuckle that follows the arm backwards, and what follows that."""
-    return robot(
-        *map(link, ("base", "arm", "left", "right", "knuckle", "tip")),
-        joint("ja", "base", "arm", "revolute"),
-        joint("jk", "arm", "knuckle", "revolute", follows("jt", -1.5, 0.3), at="0.1 0.2 0.3"),
-        joint("jt", "knuckle", "tip", "revolute", follows("ja", 0.5, -0.2), at="0 0.1 0.3"),
-        joint("jl", "arm", "left", "prismatic", at="0.1 0 0.2"),
-        joint("jr", "arm", "right", "prismatic", follows("jl", -2.0, 0.01), at="-0.1 0 0.2"),
-    )
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +130,7 @@ def test_export_keeps_them(folded: Described) -> None:
     ],
 )
 def test_what_follows_nothing_is_refused(more: str, word: str) -> None:
-    from diffpbd.codegen.description.validate import check
+    from diffpbd.codegen.description.check.validate import check
 
     source = robot(*map(link, "cab"), joint("ja", "c", "a"), joint("jb", "a", "b", more=more))
     assert any(word in fault.message for fault in check(source).faults)
@@ -190,7 +175,7 @@ def test_a_massless_finger_that_follows_leaves_the_inertia_regular() -> None:
 
 
 def test_both_ways_of_finding_singular_joints_agree() -> None:
-    from diffpbd.codegen.description import singular
+    from diffpbd.codegen.description.robot import singular
 
     for kinds in (("revolute", "prismatic", "continuous"), ("prismatic", "prismatic")):
         described = read_urdf(chain(*kinds))

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pinocchio
 import pytest
-from description.builders import BODY as TENSOR_BODY
-from description.builders import LIMIT, doubt_codes, fault_codes, joint, link, robot
 from support.described import Described
+from support.description.builders import BODY as TENSOR_BODY
+from support.description.builders import LIMIT, doubt_codes, fault_codes, joint, link, robot
 
-from diffpbd.codegen.description.export import urdf_text
-from diffpbd.codegen.description.robot import Mimic
-from diffpbd.codegen.description.urdf import read_urdf
-from diffpbd.codegen.description.validate import check
+from diffpbd.codegen.description.check.validate import check
+from diffpbd.codegen.description.front.export import urdf_text
+from diffpbd.codegen.description.front.urdf import read_urdf
+from diffpbd.codegen.description.robot.robot import Mimic
 from diffpbd.codegen.generate import generate
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError

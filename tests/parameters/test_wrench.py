@@ -11,16 +11,17 @@ import pinocchio
 import pytest
 from support.branching import branching
 from support.described import Described
+from support.made.wrenched import FRAMES, TIPS, pushed_pendulum, wrenches
 from support.maximal import Array, evaluate
 from support.maximal_steps import check_acceleration, known_blocks
 from support.peer import Peer
 from support.programs import Programs
-from support.robots import generated, loaded_alpha
+from support.robots import loaded_alpha
 
-from diffpbd.codegen.description.resolve import find_recipe
+from diffpbd.codegen.description.front.resolve import find_recipe
 from diffpbd.codegen.generate import generate
 from diffpbd.codegen.method import kinematics, step
-from diffpbd.runtime import Robot, load
+from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import InputError
 
 H = 0.01
@@ -33,11 +34,6 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-TIPS = ["tool", "d"]
-FRAMES = ["tool", "b", "d"]
-ENDS = ["upper", "tip"]
-
-
 @pytest.fixture(scope="module")
 def pushed(source: Path) -> Described:
     return Described.of(source, tip=TIPS, wrench=FRAMES)
@@ -46,12 +42,6 @@ def pushed(source: Path) -> Described:
 @pytest.fixture(scope="module")
 def plain(source: Path) -> Described:
     return Described.of(source, tip=TIPS)
-
-
-def wrenches(frames: list[str], seed: int = 3, size: float = 5.0) -> dict[str, float]:
-    """A random force and torque at every frame."""
-    names = [f"wrench.{f}.{k}.{a}" for f in frames for k in ("force", "torque") for a in "xyz"]
-    return dict(zip(names, np.random.default_rng(seed).uniform(-size, size, len(names)).tolist(), strict=True))
 
 
 def pulled(file: Path, described: Any, frames: list[str], values: dict[str, float], p: Array) -> Array:
@@ -148,14 +138,6 @@ def test_every_integrator_falls_as_pushed(solver: str, sweeps: int, pushed: Desc
 
 
 # Compiled ---------------------------------------------------------------------------------------------------------------
-
-
-def pushed_pendulum(folder: Path) -> Robot:
-    """Of two links, the wrenches on the first and on the second's tip; `folder` holds its recipe."""
-    toml = folder / "pushed_pendulum.toml"
-    urdf = find_recipe("double_pendulum").urdf
-    toml.write_text(f'urdf = "{urdf}"\ntip = "tip"\nvariants = ["variational_direct", "paper_direct"]\n')
-    return load(generated(str(toml), wrench=ENDS))
 
 
 @pytest.fixture(scope="module")

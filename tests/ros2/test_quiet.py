@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from loop.bench_runs import check, execute, impedance, run
-from loop.test_punctual import normal
-from loop.test_quiet_baxter import CARTESIAN, MPC, REST
 from support.bench_arm import Bench
 from support.bench_baxter import BenchBaxter
 from support.bench_ros2 import BenchRos2, OverRos2
 from support.robots import loaded
 from support.sensors import Filtered
+from support.shared.quiet import CARTESIAN, MPC, REST
+from support.shared.sentences import normal
 
 from diffpbd.runtime.arms.ros2.said import Said
 from diffpbd.runtime.control.gravity import GravityOwner

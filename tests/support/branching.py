@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from description.builders import BODY, TENSOR, joint, link, robot
+from support.description.builders import BODY, TENSOR, joint, link, robot
 
 
 def branching() -> bytes:

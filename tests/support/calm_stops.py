@@ -19,6 +19,7 @@ import numpy as np
 import pinocchio
 
 from diffpbd.runtime import Robot
+from diffpbd.runtime.control import laws as table
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.law import Setup
 from diffpbd.runtime.control.laws.track import TrackController
@@ -153,7 +154,7 @@ def by_pinocchio(urdf: str | Path, *, known: bool, kind: Kind = BAXTER, rotor: f
         if law["name"] == "track":
             controller = TrackController({k: v for k, v in law.items() if k != "name"}, motion.inertial, names)
         else:
-            controller = known.law_of(law).make(Setup(limited, zero, limits, settings.period))
+            controller = table.law_of(law).make(Setup(limited, zero, limits, settings.period))
         owner = owner_of(law)
         return Supervisor(
             controller, limits, settings, owner=owner, joints=names, motion=motion,

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.integrate import solve_ivp
 
-from diffpbd.codegen.description.robot import Loop, LoopType, Robot
+from diffpbd.codegen.description.robot.robot import Loop, LoopType, Robot
 
 AXES = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.codegen.description.resolve import find_recipe, read_robot
+from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.runtime import Robot, load
 from support.closed_judge import Judge
 from support.mechanisms import MECHANISMS

@@ -9,11 +9,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from diffpbd.codegen.description.recipe import Recipe, default_recipe, with_options
-from diffpbd.codegen.description.resolve import read_robot
-from diffpbd.codegen.description.robot import Robot
-from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.description.front.resolve import read_robot
+from diffpbd.codegen.description.recipe.recipe import Recipe, default_recipe, with_options
+from diffpbd.codegen.description.robot.robot import Robot
+from diffpbd.codegen.graph.functions.functions import Graphs
+from diffpbd.codegen.graph.loops.build import build
 from diffpbd.runtime.functions.parameters import ParameterVector
 
 

@@ -1,5 +1,5 @@
 """Enters the C of generated folders as users of Python do, with every combination of optional inputs, and prints the number of
-calls: run by tests/emit/test_entered_as_python.py in a process of its own, with the address sanitizer loaded.
+calls: run by tests/emit/text/test_entered_as_python.py in a process of its own, with the address sanitizer loaded.
 """
 
 from __future__ import annotations

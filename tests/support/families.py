@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from diffpbd.codegen.graph import maximal
+from diffpbd.codegen.graph.functions import maximal
 from diffpbd.codegen.method import kinematics, step
 from support.described import Described
 from support.maximal import Array, evaluate

@@ -1,7 +1,7 @@
 """Lines of the solvers' C that all C tests together run, counted by gcov: `python -m support.line_coverage` (`make coverage`).
 
 The tests of the robots by hand in `tests/c`, and every function of generated robots at the states of `test_scenes` and on
-numbers that nobody would send (`emit/test_sanitized.py`). A line counts once, whichever robot runs it.
+numbers that nobody would send (`emit/text/test_sanitized.py`). A line counts once, whichever robot runs it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def compiled_and_run(sources: Iterable[str], options: Iterable[str], folder: Pat
     for path in folder.glob("*.gcov.json.gz"):
         for file in json.loads(gzip.decompress(path.read_bytes()))["files"]:
             source = folder / file["file"]
-            if not (TEMPLATES / source.name).is_file():
+            if source.name not in TEMPLATES:
                 continue
             above = _lines_above(source)
             for line in file["lines"]:  # several of a line that several functions are made from
@@ -55,7 +55,7 @@ def compiled_and_run(sources: Iterable[str], options: Iterable[str], folder: Pat
 
 def _lines_above(source: Path) -> int:
     """Lines of a generated folder's copy above the text of templates/: the banner."""
-    whole, own = source.read_text(encoding="utf-8"), (TEMPLATES / source.name).read_text(encoding="utf-8")
+    whole, own = source.read_text(encoding="utf-8"), TEMPLATES[source.name].read_text(encoding="utf-8")
     return whole[: whole.index(own)].count("\n")
 
 
@@ -208,8 +208,8 @@ CHOSEN = (
 
 def generated_ones(folder: Path) -> Lines:
     """The robots of `test_scenes`, at all scenes that are theirs, and with numbers that nobody would send."""
-    from emit.test_sanitized import driver
-    from test_scenes import LONG, SCENES
+    from support.shared.extremes import driver
+    from support.shared.scenes import LONG, SCENES
 
     scenes = [
         make().scene

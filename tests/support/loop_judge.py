@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from diffpbd.codegen.description.robot import LoopType
+from diffpbd.codegen.description.robot.robot import LoopType
 from support.closed_judge import Judge
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.model.model import Model
 from diffpbd.runtime import Robot
 from diffpbd.runtime.functions.function import Function
 from diffpbd.runtime.torques.estimation import estimate

@@ -10,9 +10,9 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.codegen.description.resolve import resolve
-from diffpbd.codegen.description.robot import IDENTITY, ZERO, Inertial, Joint, Link, Robot
-from diffpbd.codegen.graph.model import build
+from diffpbd.codegen.description.front.resolve import resolve
+from diffpbd.codegen.description.robot.robot import IDENTITY, ZERO, Inertial, Joint, Link, Robot
+from diffpbd.codegen.graph.loops.build import build
 from diffpbd.codegen.method.constraints import JointVectors, gradient, hinge_residual, slide_residual
 from diffpbd.codegen.method.kinematics import fk, rotation
 from diffpbd.codegen.method.parameters import axes_of, maximal_parameters

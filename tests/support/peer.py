@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio
 
-from diffpbd.codegen.description.robot import Robot
+from diffpbd.codegen.description.robot.robot import Robot
 
 Array = npt.NDArray[np.float64]
 

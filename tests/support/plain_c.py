@@ -9,7 +9,10 @@ from diffpbd.codegen.emit.constants import STATUS_NAMES
 from diffpbd.codegen.emit.folder import ALL_CONSTANTS
 from support.imports import ROOT
 
-HERE, TEMPLATES = ROOT / "tests" / "c", ROOT / "templates"
+HERE = ROOT / "tests" / "c"
+TEMPLATES = {path.name: path for path in (ROOT / "templates").glob("*/*.*")}
+"""The files of templates/ by name."""
+ROOMS = sorted({path.parent for path in TEMPLATES.values()})
 ROBOTS = {
     "pendulum": ("joint_step.c",),
     "block": ("mpc.c", "damped_hold.c", "torque_estimation.c", "common.c", "parameters.c"),
@@ -28,8 +31,8 @@ def write_numbers(folder: Path) -> None:
 
 def sources(robot: str) -> list[str]:
     own = sorted(str(path) for path in (HERE / robot).glob("*.c"))
-    return [*(str(TEMPLATES / name) for name in ROBOTS[robot]), *own]
+    return [*(str(TEMPLATES[name]) for name in ROBOTS[robot]), *own]
 
 
 def includes(robot: str, numbers: Path) -> list[str]:
-    return [f"-I{folder}" for folder in (HERE / robot, HERE, numbers, TEMPLATES)]
+    return [f"-I{folder}" for folder in (HERE / robot, HERE, numbers, *ROOMS)]

@@ -9,8 +9,8 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.codegen.graph import maximal
-from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.functions import maximal
+from diffpbd.codegen.graph.model.model import Model
 from diffpbd.codegen.joint_space import recursive
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian

@@ -15,10 +15,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from diffpbd.codegen.description.resolve import resolve
+from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.generate import generate
-from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import Model, build
+from diffpbd.codegen.graph.functions.functions import Graphs
+from diffpbd.codegen.graph.loops.build import build
+from diffpbd.codegen.graph.model.model import Model
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.folder.manifest import MANIFEST_NAME, read_manifest
 from diffpbd.runtime.functions.parameters import ParameterVector
@@ -58,7 +59,7 @@ def generated(robot: str, **options: Any) -> Path:
 def quick_compiler() -> Iterator[None]:
     """tcc where it is there: it compiles in a thirtieth of gcc -O0's time, which was a third of a generation's.
 
-    The code is as slow as that one's and gives the same bits (tests/emit/test_folder.py). The long counts have none of it.
+    The code is as slow as that one's and gives the same bits (tests/emit/text/test_folder.py). The long counts have none of it.
     """
     quick = not SOAK and "CC" not in os.environ and shutil.which("tcc") is not None
     if quick:

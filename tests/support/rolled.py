@@ -16,7 +16,7 @@ from diffpbd.codegen.emit.joint_step import add_joint_step
 from diffpbd.codegen.emit.model_header import add_model
 from diffpbd.codegen.emit.sources import Banner, Emission
 from diffpbd.codegen.emit.step_kernels import step_kernels
-from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.graph.model.model import Model
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import tree_jacobian
 from diffpbd.codegen.program import tree

@@ -10,12 +10,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from diffpbd.codegen.description.recipe import Recipe
-from diffpbd.codegen.description.recipe_options import AVERAGING
-from diffpbd.codegen.description.robot import IDENTITY, Inertial, Joint, Link, Robot, Tip
-from diffpbd.codegen.graph.functions import Graphs
-from diffpbd.codegen.graph.model import build
-from diffpbd.codegen.graph.translate import call_graph
+from diffpbd.codegen.description.recipe.options import AVERAGING
+from diffpbd.codegen.description.recipe.recipe import Recipe
+from diffpbd.codegen.description.robot.robot import IDENTITY, Inertial, Joint, Link, Robot, Tip
+from diffpbd.codegen.graph.expressions.translate import call_graph
+from diffpbd.codegen.graph.functions.functions import Graphs
+from diffpbd.codegen.graph.loops.build import build
 from diffpbd.codegen.method import step
 from diffpbd.codegen.method.corrections import Multiplier
 from diffpbd.codegen.method.kinematics import fk

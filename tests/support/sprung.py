@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from diffpbd.codegen.description.resolve import find_recipe
+from diffpbd.codegen.description.front.resolve import find_recipe
 from diffpbd.runtime import Robot, load
 from support.robots import generated
 

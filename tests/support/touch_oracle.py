@@ -17,11 +17,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from diffpbd.codegen.description.robot import Plane, Robot
-from diffpbd.codegen.graph.constrained_step import closed_rows
-from diffpbd.codegen.graph.gears import gears_of
-from diffpbd.codegen.graph.joint_step import Residuals
-from diffpbd.codegen.graph.model import Model
+from diffpbd.codegen.description.robot.robot import Plane, Robot
+from diffpbd.codegen.graph.contact.constrained_step import closed_rows
+from diffpbd.codegen.graph.expressions.gears import gears_of
+from diffpbd.codegen.graph.model.model import Model
+from diffpbd.codegen.graph.step.joint_step import Residuals
 
 CAP, PATIENT = 15, 60
 """Iterations at the final slip from the start, and at every slip on the way to it."""

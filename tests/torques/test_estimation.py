@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 from support.robots import generated, loaded, loaded_alpha
+from support.shared.estimated import H, motion
 
 from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.base.errors import SolverError
@@ -22,7 +23,6 @@ from diffpbd.runtime.torques.errors import TorqueErrors
 from diffpbd.runtime.torques.estimation import estimate
 from diffpbd.runtime.torques.settings import LOSSES, STARTS, Settings, window_start
 
-H, STEPS = 0.01, 8
 EXACT = 1e-8  # N·m
 ROBOTS = ("baxter", "double_pendulum", "prismatic_skew")
 
@@ -32,19 +32,6 @@ def alpha_of(robot: Robot, parameters: str) -> np.ndarray:
     if parameters == "default":
         return robot.alpha.defaults
     return loaded_alpha(robot.alpha, transition=0.01 if parameters == "stiff" else 0.2)
-
-
-def motion(
-    robot: Robot, alpha: np.ndarray, seed: int = 0, steps: int = STEPS
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A rollout of joint_step from a moving state: torques (steps, n), P and PD (steps + 1, n)."""
-    rng = np.random.default_rng(seed)
-    p0, pd0 = 0.4 * rng.normal(size=robot.n), 0.5 * rng.normal(size=robot.n)
-    hold = robot.gravity(p0, alpha) - robot.spring_torque(p0, alpha)
-    inertia = np.diag(np.reshape(robot.mass_matrix(p0), (robot.n, robot.n)))
-    U = hold + 3.0 * inertia * rng.normal(size=(steps, robot.n))
-    P, PD = robot.rollout(p0, pd0, U, H, alpha)
-    return U, P, PD
 
 
 @pytest.mark.parametrize("name", ROBOTS)

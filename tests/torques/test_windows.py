@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.robots import loaded
-from torques.test_estimation import H, motion
+from support.shared.estimated import H, motion
 
 from diffpbd.runtime.torques.estimation import _Window, estimate
 from diffpbd.runtime.torques.settings import Settings

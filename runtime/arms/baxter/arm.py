@@ -133,7 +133,7 @@ class BaxterArm(Heard):
             self._watch.close()
 
     def missing(self, *, suppressing: bool) -> str:
-        """What is not connected or not heard yet."""
+        """Names what is not connected or not heard yet."""
         text = ""
         if not (self.assembly.publishers and self.robot):
             text = "/robot/state is not published"
@@ -151,7 +151,7 @@ class BaxterArm(Heard):
         return text + (f" ({'; '.join(refused)})" if refused else "")
 
     def fault(self) -> Fault | None:
-        """What is wrong with the graph or the connection."""
+        """Fault of the graph or the connection."""
         if self.node.shut_down.is_set():
             return Fault(Reason.INTERRUPTED, "the ROS graph asked this node to shut down")
         if self._watch is not None and self._watch.lost:

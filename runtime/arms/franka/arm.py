@@ -33,7 +33,7 @@ Listener = Callable[[JointState, Receipt], None]
 REACH = 0.02
 """rad from the measured pose within which the robot without a motion counts as holding a commanded one."""
 STOP_DAMPING = 0.1
-"""Of effort limit over speed limit [N·m·s/rad]; the driver's stop begins at rest, after the loop's braking."""
+"""Damping as part of effort limit over speed limit [N·m·s/rad]; the driver's stop begins at rest, after the loop's braking."""
 BUSY = 0.001
 """s between two looks of the reading thread while a motion runs: then nothing is waited for."""
 MOVING = "Move"
@@ -157,7 +157,7 @@ class FrankaArm:
             self._reader.join(SILENCE)
 
     def missing(self, *, suppressing: bool) -> str:
-        """What has not come yet."""
+        """Names what has not come yet."""
         if self._state is not None:
             return ""
         fault = self._driver.fault
@@ -177,7 +177,7 @@ class FrankaArm:
         self._noted = ""
 
     def trouble(self) -> str:
-        """What speaks against moving."""
+        """Reason not to move, or empty."""
         if self._mode == MOVING and not self._controlled:
             return "the robot is moving: another program commands it"
         return self._noted or self.unable()

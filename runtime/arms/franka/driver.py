@@ -109,7 +109,7 @@ class Driver:
             self._motion = motion
 
     def torque(self, values: FloatArray) -> None:
-        """What the motion sends from its next millisecond on [N·m], without gravity."""
+        """Sets the torque that the motion sends from its next millisecond on [N·m], without gravity."""
         motion = self._motion
         if motion is not None:
             motion.set_torque(values)

@@ -1,4 +1,4 @@
-"""What is mounted on the flange: the driver's end effector and load against the payload of alpha, both ways.
+"""Load of the flange: the driver's end effector and load against the payload of alpha, both ways.
 
 The driver tells mass, centre of mass in the flange's frame and inertia about it; alpha has them in the tip's frame. The way
 from one to the other is taken from both models' own poses.
@@ -37,7 +37,7 @@ class Body:
     inertia: FloatArray
 
     def seen(self, rotation: FloatArray, translation: FloatArray) -> Body:
-        """The same body from the frame in which its own is (rotation, translation)."""
+        """Returns this body seen from the frame in which its own is (rotation, translation)."""
         return Body(self.mass, rotation @ self.com + translation, rotation @ self.inertia @ rotation.T)
 
     def _about(self, point: FloatArray) -> FloatArray:
@@ -46,7 +46,7 @@ class Body:
         return np.asarray(moved, dtype=np.float64)
 
     def without(self, other: Body) -> Body:
-        """What is left of this body where `other` is a part of it."""
+        """Returns this body without `other`, a part of it."""
         mass = self.mass - other.mass
         if mass < LIGHTEST:
             return Body(max(mass, 0.0), np.zeros(3), np.zeros((3, 3)))

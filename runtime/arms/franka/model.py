@@ -13,7 +13,7 @@ from diffpbd.runtime.model.robot import Robot
 __all__ = ["compare_model", "flange_to_tip"]
 
 TORQUE_SHARE = 0.02
-"""Of the effort limit, by which gravity, or inertia at ACCELERATION, may differ: 1.7 and 0.24 N·m; a hand far out is 4."""
+"""Part of the effort limit by which gravity, or inertia at ACCELERATION, may differ: 1.7 and 0.24 N·m; a hand far out is 4."""
 ACCELERATION = 5.0
 """rad/s²; of a motion that a torque law makes."""
 POSITION_TOLERANCE = 2e-3  # m

@@ -1,4 +1,4 @@
-"""What libfranka says, in words that tell what to do: modes, error flags and exceptions."""
+"""Messages of libfranka, in words that tell what to do: modes, error flags and exceptions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ERRORS = {
 LINK = ("NetworkException", "ProtocolException")
 """Exceptions after which the connection is gone."""
 DEAD = "Net Exception"
-"""What reads of a connection that is gone already say, as a plain RuntimeError."""
+"""Text of the plain RuntimeError of reads from a connection that is gone already."""
 
 
 def flags(errors: Any) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ def trouble_of(mode: str, errors: tuple[str, ...]) -> str:
 
 
 def fault_of(error: BaseException) -> Fault:
-    """What an exception of the driver means for a run."""
+    """Fault of a run that an exception of the driver means."""
     kind, text = type(error).__name__, " ".join(str(error).split())
     if kind in LINK or text == DEAD:
         return Fault(Reason.LOST_ROBOT, f"the connection to the robot is lost ({text})")

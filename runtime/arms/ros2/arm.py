@@ -108,7 +108,7 @@ class Ros2Arm(Heard):
         self._link.close()
 
     def missing(self, *, suppressing: bool) -> str:
-        """What has not come yet."""
+        """Names what has not come yet."""
         if (state := self._state) is None:
             why = self._link.seen() or ", ".join(f"{count} with {text}" for text, count in self.rejected.items())
             return f"no joint state on {self._link.states} names every joint of the arm" + (f": {why}" if why else "")
@@ -143,7 +143,7 @@ class Ros2Arm(Heard):
         return self._noted or self.unable() or self._doubt()
 
     def _doubt(self) -> str:
-        """What the arm says before the first torque against what was said of it, or empty."""
+        """Contradiction of what the arm says before the first torque to what was said of it, or empty."""
         answer = self._link.answer()
         if self._asked or self._sent is not None or answer is None or self._state is None:
             return ""
@@ -273,7 +273,7 @@ class Ros2Arm(Heard):
         self._send(self._paced, np.zeros_like(q), holding(q))
 
     def _seen(self) -> Holding:
-        """What was seen to hold the arm, or is believed to."""
+        """Holder of the arm, seen or believed."""
         kept = self._holding.kept()
         return self._holder.torque if kept is None else lambda q: self._holder.seen(q, kept)
 

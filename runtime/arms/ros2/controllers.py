@@ -1,4 +1,4 @@
-"""What the controller behind a topic of commands says of itself, and the arm's own controller, which gets it back.
+"""Answers of the controller behind a topic of commands about itself, and the arm's own controller, which gets it back.
 
 A forward controller obeys numbers by their place, so its parameters `joints` and `interface_name` are asked for; the manager
 says whether it is active, and which other controllers are loaded.
@@ -41,7 +41,7 @@ Stop = Callable[[], bool]
 
 @dataclass(frozen=True)
 class Answer:
-    """What was asked: the controller's `joints` and `interface`, whether it is `active`, and the arm's `own` controller; each
+    """Answers: the controller's `joints` and `interface`, whether it is `active`, and the arm's `own` controller; each
     None if it was not said. `unasked`: why nothing could be asked."""
 
     joints: tuple[str, ...] | None = None

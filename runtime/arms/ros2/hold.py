@@ -96,7 +96,7 @@ class Hold:
             self.trouble = self.holder.wrong
 
     def _nudge(self, state: LimbState, sent: FloatArray, now: float) -> FloatArray:
-        """What a nudge adds to the next command [N·m]."""
+        """Torque that a nudge adds to the next command [N·m]."""
         nudges, holder = self.nudges, self.holder
         if nudges is None or holder.wrong:
             return np.zeros_like(sent)
@@ -115,7 +115,7 @@ class Hold:
             self._kept.append(sent)
 
     def kept(self) -> FloatArray | None:
-        """What held the arm at rest until now [N·m], if it was held."""
+        """Torque that held the arm at rest until now [N·m], if it was held."""
         return np.asarray(np.mean(self._kept, axis=0), dtype=np.float64) if len(self._kept) == KEPT else None
 
     def forget(self) -> None:

@@ -46,7 +46,7 @@ class Names:
 
 
 class Holder:
-    """What holds an arm, as far as it is known; `torque` is what has to be sent to hold it at a pose."""
+    """Holder of an arm, as far as it is known; `torque` is what has to be sent to hold it at a pose."""
 
     def __init__(self, joints: tuple[str, ...], effort: FloatArray, gravity: Holding, *, models: bool) -> None:
         """`effort` [N·m] are the limits; `gravity` [N·m] is the model's; `models`: it is said to hold the arm."""
@@ -59,7 +59,7 @@ class Holder:
         self._rest: FloatArray | None = None
         self._pose = np.zeros(len(joints))
         self.factor = np.ones(len(joints))
-        """What a torque [N·m] has to be multiplied by to be obeyed."""
+        """Factor of a torque [N·m] by which it is obeyed."""
         self.known = True
         """Whether a torque for a joint is known to act on it."""
         self.proved = np.zeros(len(joints), dtype=bool)
@@ -69,12 +69,12 @@ class Holder:
         self._begin = float("inf")
 
     def torque(self, q: FloatArray) -> FloatArray:
-        """What to send [N·m] to hold the arm at q [rad]."""
+        """Torque [N·m] that holds the arm at q [rad]."""
         return self._gravity(q) + self._beside if self.models else np.zeros_like(q)
 
     def seen(self, q: FloatArray, kept: FloatArray) -> FloatArray:
-        """What holds the arm at q [rad] if torques `kept` [N·m] held it at rest: friction's share is left out where that is all
-        by which they differ from what is believed."""
+        """Torque that holds the arm at q [rad] if torques `kept` [N·m] held it at rest: friction's share is left out where
+        that is all by which they differ from what is believed."""
         believed = self.torque(q)
         return believed if (np.abs(kept - believed) <= FRICTION * self._effort).all() else kept
 
@@ -128,7 +128,7 @@ class Holder:
     # After the first torque
 
     def sent(self, time: float, torque: FloatArray) -> None:
-        """What the arm was told [N·m] at `time` [s]."""
+        """Notes the torque that the arm was told [N·m] at `time` [s]."""
         self._begin = min(self._begin, time)
         self._sent.append((time, torque))
         while time - self._sent[0][0] > RECENT:

@@ -54,7 +54,7 @@ class Link(Protocol):
         """Readers of the commands whose quality of service ours does not fit, in words, or empty."""
 
     def answer(self) -> Answer | None:
-        """What the controller says of itself; None until it is asked."""
+        """The controller's answer about itself; None until it is asked."""
 
     def hand_over(self, own: str) -> Handing:
         """Begin to give the arm to its own controller."""
@@ -163,7 +163,7 @@ class Ros2Link:
         return "; ".join(self._node.unfit(self._writer))
 
     def answer(self) -> Answer | None:
-        """What the controller says of itself; None until it is asked."""
+        """The controller's answer about itself; None until it is asked."""
         return self._answer
 
     def hand_over(self, own: str) -> Handing:

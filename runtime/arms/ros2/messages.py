@@ -73,7 +73,7 @@ class MultiArrayDimension(IdlStruct, typename="std_msgs::msg::dds_::MultiArrayDi
 
 @dataclass
 class MultiArrayLayout(IdlStruct, typename="std_msgs::msg::dds_::MultiArrayLayout_"):  # type: ignore[call-arg, misc]
-    """What the values are; controllers do not look at it, people do."""
+    """Meaning of the values; controllers do not look at it, people do."""
 
     dim: sequence[MultiArrayDimension]
     data_offset: uint32

@@ -30,7 +30,7 @@ from diffpbd.runtime.base.priority import prioritized
 __all__ = ["LOOPBACK", "Node", "Reader", "Writer", "domain_of", "topic_name"]
 
 DOMAINS = 233
-"""Of DDS; those above 101 may meet ports that the system gives to others."""
+"""Number of domains of DDS; those above 101 may meet ports that the system gives to others."""
 WAIT = 50_000_000  # ns between two looks at a request to end
 NAME = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", re.ASCII)
 DEPTH = 10
@@ -55,7 +55,7 @@ def domain_of(environment: Mapping[str, str] = os.environ) -> int:
 
 
 TOPIC = ("rt", "")
-"""What stands before and behind a topic's name in DDS."""
+"""Prefix and suffix of a topic's name in DDS."""
 
 
 def topic_name(name: str, parts: tuple[str, str] = TOPIC) -> str:
@@ -70,7 +70,7 @@ def topic_name(name: str, parts: tuple[str, str] = TOPIC) -> str:
 
 @dataclass(frozen=True)
 class Sample:
-    """What a message came with: monotonic time [s] and the participant that wrote it."""
+    """Circumstances of a message: monotonic time [s] and the participant that wrote it."""
 
     received: float
     participant: str

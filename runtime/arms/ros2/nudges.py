@@ -34,7 +34,7 @@ class Nudges:
         efforts; `ordered`: the order of the joints is known, so that a strong joint's nudge cannot throw a light one."""
         self.wrong = ""
         self.factor = np.ones_like(effort)
-        """What a torque has to be multiplied by to be obeyed."""
+        """Factor of a torque by which it is obeyed."""
         self.known = True
         """Whether a torque for a joint is known to act on it."""
         self.proved = np.zeros(len(joints), dtype=bool)
@@ -47,10 +47,10 @@ class Nudges:
         self._base: tuple[FloatArray, FloatArray] | None = None
         """Effort and torque sent before the nudge [N·m]."""
         self._doubt = ""
-        """What answered a nudge instead; the second time it counts."""
+        """Doubt after a nudge that was answered otherwise; the second time it counts."""
 
     def torque(self, effort: FloatArray | None, sent: FloatArray, *, rests: bool) -> FloatArray:
-        """What to add to the next command [N·m]; `effort` is newly measured, `sent` the last command. A nudge waits until the
+        """Torque to add to the next command [N·m]; `effort` is newly measured, `sent` the last command. A nudge waits until the
         arm `rests`."""
         extra = np.zeros_like(self._sizes)
         place, step = divmod(self._count - WAIT, PULSE)

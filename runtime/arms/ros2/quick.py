@@ -20,7 +20,7 @@ _DOUBLES = [struct.Struct(f"<{count}d") for count in range(MOST + 1)]
 
 
 class Parts(NamedTuple):
-    """Of the message, in its order: stamp [s, ns], frame, names, positions, velocities, efforts."""
+    """Parts of the message, in its order: stamp [s, ns], frame, names, positions, velocities, efforts."""
 
     sec: int
     nanosec: int

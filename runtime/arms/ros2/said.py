@@ -1,4 +1,4 @@
-"""What is said of an arm on the command line, and whether it agrees with what the arm says before the first torque."""
+"""Statements about an arm on the command line, and whether it agrees with what the arm says before the first torque."""
 
 from __future__ import annotations
 

@@ -69,6 +69,17 @@ static void descend(const Plan *a, double *U) {
   }
 }
 
+/* A program that ends after a round: torques within bounds, at no more cost than the guess at rest. */
+static void ends_early(void) {
+  Plan a = plan_for(4.0);
+  double rest[STEPS] = {0};
+  int k;
+  a.options[1] = 1.0, a.options[2] = 1.0;
+  CHECK(planned(&a) == 5);
+  for (k = 0; k < STEPS; k++) CHECK(fabs(a.U[k]) <= 4.0);
+  CHECK(cost(&a, a.U) < cost(&a, rest));
+}
+
 static void plans(void) {
   const double limits[] = {100.0, 4.0}, tips[] = {0.0, 5.0};
   int k, l, held;
@@ -267,6 +278,7 @@ static void parameters(void) {
 int main(void) {
   parameters();
   plans();
+  ends_early();
   softened();
   refused();
   held();

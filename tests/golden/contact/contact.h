@@ -31,7 +31,7 @@ extern "C" {
  * it where contact_hash() gives the same text. */
 #define CONTACT_VERSION "0.2.0"
 #define CONTACT_ABI 1
-#define CONTACT_HASH "130d6a4e8b0797ba66f53911e950c434fe79c9da7b69e84648ad3f443a9d7e8e"
+#define CONTACT_HASH "fcc95d36125d2d4a69b5b883bc1641bf36ef58904570c134eeaf25441293c3a9"
 
 enum contact_status {
   CONTACT_STATUS_OK = 0,

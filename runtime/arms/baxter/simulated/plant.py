@@ -76,12 +76,12 @@ class Plant:
         return torque
 
     def compensation(self, q: FloatArray) -> FloatArray:
-        """What holds the arm against gravity and spring [N·m]."""
+        """Torque that holds the arm against gravity and spring [N·m]."""
         gravity = self._pin.computeGeneralizedGravity(self._model, self._data, q)
         return np.asarray(gravity - self.spring(q), dtype=np.float64)
 
     def endpoint(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Of the description's last link, in the root's frame: position [m], rotation (3, 3), velocity [m/s], rate [rad/s]."""
+        """Motion of the last link in the root's frame: position [m], rotation (3, 3), velocity [m/s], rate [rad/s]."""
         pin, frame = self._pin, self._model.nframes - 1
         pin.forwardKinematics(self._model, self._data, self.q, self.dq)
         pin.updateFramePlacements(self._model, self._data)
@@ -117,7 +117,7 @@ class Plant:
             self.dq = np.where(outside, 0.0, self.dq)
 
     def measured(self, torque: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """What the sensors say: q [rad], dq [rad/s], torque [N·m]."""
+        """Sensor readings: q [rad], dq [rad/s], torque [N·m]."""
         if not self.settings.quantised:
             return self.q.copy(), self.dq.copy(), torque.copy()
         return (

@@ -27,7 +27,7 @@ CATCH_UP = 0.25  # s of physics that one call makes up for; after a longer pause
 
 @dataclass
 class Audit:
-    """What the robot was sent, judged independently of the client: everything but `commands` must stay 0."""
+    """Commands that the robot was sent, judged independently of the client: everything but `commands` must stay 0."""
 
     commands: int = 0
     not_finite: int = 0

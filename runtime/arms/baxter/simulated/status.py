@@ -1,4 +1,4 @@
-"""What the simulated robot is doing, in one line."""
+"""State of the simulated robot, in one line."""
 
 from __future__ import annotations
 

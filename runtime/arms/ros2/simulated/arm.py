@@ -25,7 +25,7 @@ CATCH_UP = 0.25
 
 @dataclass
 class Account:
-    """What the arm was told and how it moved: all but `commands` and `fastest` must stay 0."""
+    """Account of the arm's commands and motion: all but `commands` and `fastest` must stay 0."""
 
     commands: int = 0
     not_finite: int = 0
@@ -101,7 +101,7 @@ class SimulatedArm:
             self._target, self._told, self.held = values, now, False
 
     def compensation(self, q: FloatArray | None = None) -> FloatArray:
-        """What holds the arm against gravity [N·m], at q or where it is."""
+        """Torque that holds the arm against gravity [N·m], at q or where it is."""
         self._own.qpos[:], self._own.qvel[:] = self._data.qpos if q is None else q, 0.0
         self._mujoco.mj_forward(self._model, self._own)
         return np.array(self._own.qfrc_bias)

@@ -24,6 +24,10 @@
 #define LAW 4
 #define LEVERS 4
 #define TOUCHES 3
+#define LAW_FRICTION 0
+#define LAW_COMPLIANCE 1
+#define LAW_LOAD 2
+#define LAW_SLIP 3
 #define FRICTION_ANY 1
 #define FRICTION_ALL 1
 #define TURNED 0
@@ -873,26 +877,6 @@ static NOINLINE void blocks_kernel(const double *restrict p, const double *restr
  a7=a7*a2;
  a0=a0+a7;
  M1[8]=a0;
-}
-
-static NOINLINE void directions_kernel(const double *restrict p, const double *restrict sign, const double *restrict alpha, const double *restrict model, double *restrict frames, double *restrict w) {
-  (void)p;
-  (void)alpha;
-  (void)model;
-  (void)w;
- double a0,a1;
- a0=0.0;
- frames[0]=a0;
- frames[1]=a0;
- a1=1.0;
- frames[2]=a1;
- frames[3]=a1;
- frames[4]=a0;
- frames[5]=a0;
- frames[6]=a0;
- a1=sign[0];
- frames[7]=a1;
- frames[8]=a0;
 }
 
 static NOINLINE void inverse_kernel(const double *restrict A, double *restrict inverse, double *restrict pivots, double *restrict w) {
@@ -1822,6 +1806,19 @@ static NOINLINE void apart_kernel(const double *restrict impulse, const double *
  G_psi[2]=a24;
 }
 
+static NOINLINE void law_kernel(const double *restrict alpha, double *restrict law, double *restrict w) {
+  (void)w;
+ double a0;
+ a0=alpha[34];
+ law[0]=a0;
+ a0=alpha[37];
+ law[1]=a0;
+ a0=alpha[36];
+ law[2]=a0;
+ a0=alpha[38];
+ law[3]=a0;
+}
+
 static NOINLINE void touch_start_kernel(const double *restrict p, const double *restrict alpha, const double *restrict model, double *restrict gap, double *restrict J, double *restrict sign, double *restrict w) {
   (void)model;
   (void)w;
@@ -1870,23 +1867,31 @@ static NOINLINE void touch_kernel(const double *restrict p, const double *restri
  J[8]=a0;
 }
 
-static NOINLINE void law_kernel(const double *restrict alpha, double *restrict law, double *restrict w) {
+static NOINLINE void directions_kernel(const double *restrict p, const double *restrict sign, const double *restrict alpha, const double *restrict model, double *restrict frames, double *restrict w) {
+  (void)p;
+  (void)alpha;
+  (void)model;
   (void)w;
- double a0;
- a0=alpha[34];
- law[0]=a0;
- a0=alpha[37];
- law[1]=a0;
- a0=alpha[36];
- law[2]=a0;
- a0=alpha[38];
- law[3]=a0;
+ double a0,a1;
+ a0=0.0;
+ frames[0]=a0;
+ frames[1]=a0;
+ a1=1.0;
+ frames[2]=a1;
+ frames[3]=a1;
+ frames[4]=a0;
+ frames[5]=a0;
+ frames[6]=a0;
+ a1=sign[0];
+ frames[7]=a1;
+ frames[8]=a0;
 }
 
-static NOINLINE void touch_slopes_kernel(const double *restrict p, const double *restrict p_next, const double *restrict sign, const double *restrict first, const double *restrict h, const double *restrict alpha, double *restrict slopes, double *restrict w) {
+static NOINLINE void touch_slopes_kernel(const double *restrict p, const double *restrict p_next, const double *restrict sign, const double *restrict first, const double *restrict h, const double *restrict alpha, const double *restrict model, double *restrict slopes, double *restrict w) {
   (void)p;
   (void)p_next;
   (void)alpha;
+  (void)model;
   (void)w;
  double a0,a1,a2,a3;
  a0=0.0;
@@ -1920,13 +1925,14 @@ static NOINLINE void touch_slopes_kernel(const double *restrict p, const double 
  slopes[8]=a0;
 }
 
-static NOINLINE void touch_curvature_kernel(const double *restrict p, const double *restrict p_next, const double *restrict pd_next, const double *restrict sign, const double *restrict push, const double *restrict push_rate, const double *restrict h, const double *restrict alpha, double *restrict C0, double *restrict C1, double *restrict S0, double *restrict S1, double *restrict R1, double *restrict w) {
+static NOINLINE void touch_curvature_kernel(const double *restrict p, const double *restrict p_next, const double *restrict pd_next, const double *restrict sign, const double *restrict push, const double *restrict push_rate, const double *restrict h, const double *restrict alpha, const double *restrict model, double *restrict C0, double *restrict C1, double *restrict S0, double *restrict S1, double *restrict R1, double *restrict w) {
   (void)p;
   (void)p_next;
   (void)pd_next;
   (void)push;
   (void)push_rate;
   (void)alpha;
+  (void)model;
   (void)w;
  double a0,a1,a2,a3,a4;
  a0=0.0;
@@ -1984,10 +1990,11 @@ static NOINLINE void touch_curvature_kernel(const double *restrict p, const doub
  R1[8]=a0;
 }
 
-static NOINLINE void touch_parameters_kernel(const double *restrict p, const double *restrict p_next, const double *restrict pd_next, const double *restrict sign, const double *restrict x, const double *restrict y, const double *restrict push, const double *restrict push_rate, const double *restrict slid_bar, const double *restrict rates_bar, const double *restrict gap_bar, const double *restrict law_bar, const double *restrict h, const double *restrict alpha, double *restrict alpha_bar, double *restrict h_bar, double *restrict w) {
+static NOINLINE void touch_parameters_kernel(const double *restrict p, const double *restrict p_next, const double *restrict pd_next, const double *restrict sign, const double *restrict x, const double *restrict y, const double *restrict push, const double *restrict push_rate, const double *restrict slid_bar, const double *restrict rates_bar, const double *restrict gap_bar, const double *restrict law_bar, const double *restrict h, const double *restrict alpha, const double *restrict model, double *restrict alpha_bar, double *restrict h_bar, double *restrict w) {
   (void)pd_next;
   (void)rates_bar;
   (void)alpha;
+  (void)model;
   (void)w;
  double a0,a1,a2,a3,a4,a5,a6;
  a0=0.0;

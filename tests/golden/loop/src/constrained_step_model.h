@@ -24,6 +24,10 @@
 #define LAW 4
 #define LEVERS 4
 #define TOUCHES 0
+#define LAW_FRICTION 0
+#define LAW_COMPLIANCE 1
+#define LAW_LOAD 2
+#define LAW_SLIP 3
 #define FRICTION_ANY 0
 #define FRICTION_ALL 1
 #define TURNED 0

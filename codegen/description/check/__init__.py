@@ -1,0 +1,1 @@
+"""Everything that is wrong or doubtful about a description."""

@@ -1,0 +1,1 @@
+"""Poses, inertias and capsules in plain floats."""

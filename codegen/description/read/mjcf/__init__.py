@@ -1,0 +1,1 @@
+"""MJCF as links and joints, by MuJoCo's own compiler."""

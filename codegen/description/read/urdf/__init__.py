@@ -1,0 +1,1 @@
+"""URDF as links and joints."""

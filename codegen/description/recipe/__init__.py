@@ -1,0 +1,1 @@
+"""Recipes: as a value, a TOML file, words of a command line."""

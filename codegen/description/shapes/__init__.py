@@ -1,0 +1,1 @@
+"""Shapes that touch, and shapes that must not."""

@@ -1,0 +1,1 @@
+"""Distances of shapes of a robot from each other and from obstacles."""

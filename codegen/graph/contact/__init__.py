@@ -1,0 +1,1 @@
+"""Contacts and limits: rows, kernels and equations of a step."""

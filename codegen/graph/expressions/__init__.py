@@ -1,0 +1,1 @@
+"""CasADi expressions of programs, matrices, roots and distances, of any robot."""

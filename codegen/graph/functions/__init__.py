@@ -1,0 +1,1 @@
+"""The catalogue: plain functions, their derivatives, names and reasons."""

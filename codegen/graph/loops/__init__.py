@@ -1,0 +1,1 @@
+"""Closed loops: which rows are kept, found by numbers on closed poses."""

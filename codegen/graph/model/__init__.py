@@ -1,0 +1,1 @@
+"""A robot's numbers and parameters as CasADi blocks."""

@@ -1,0 +1,1 @@
+"""The step as a differentiable function, whatever constrains the robot."""

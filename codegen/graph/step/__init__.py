@@ -1,0 +1,1 @@
+"""Kernels of the joint-space step, and what torque estimation asks of it."""

@@ -1,0 +1,2 @@
+/* Rows of contact k are from touch_row[k] on: the normal, then with friction two across, then those of `discs.h`. */
+static int touch_size(int k) { return touch_row[k + 1] - touch_row[k]; }

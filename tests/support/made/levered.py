@@ -1,0 +1,5 @@
+"""Joints with lever springs."""
+
+from __future__ import annotations
+
+JOINTS = ["jd", "ja"]
