@@ -32,6 +32,14 @@ enum {
   STIFF = TOUCHES < 3 * N ? TOUCHES : 3 * N /* upper bound of rows in `stiffened` */
 };
 
+typedef struct {           /* derivatives of the residuals of both stages, by columns */
+  double D[N * N];         /* pose stage by the end's pose; transposed, rate stage by the start's pose */
+  double K0[N * N];        /* pose stage by the start's pose */
+  double M0[N * N];        /* pose stage by the start's rates, over -h: the inertia there */
+  double K1[N * N];        /* rate stage by the end's pose */
+  double B1[ROWS * N + 1]; /* rates of the rows of loops by the end's pose */
+} Blocks;
+
 typedef struct { /* matrices by columns */
   double model[NM + 1], record[RECORD + 1], terms[N], correction[N], factors[N * N], mass[N * N], momentum[N];
   double gradient[N], direction[N], trial[N], guess[N], off[N + 1];
@@ -43,7 +51,8 @@ typedef struct { /* matrices by columns */
   double H[ROWS + 1], dense[BORDER * BORDER], rhs[BORDER];
   double inverse[N * N]; /* derivatives: D^-1, then the bordered inverse; rate stage: `response` */
   double X[N * ROWS + 1], W[ROWS * N + 1], S[ROWS * ROWS + 1], WF[ROWS + 1], response[N * N], Y[N * ROWS + 1];
-  double T[ROWS * ROWS + 1], WG[ROWS + 1], D[N * N], K0[N * N], M0[N * N], K1[N * N], B1[ROWS * N + 1];
+  double T[ROWS * ROWS + 1], WG[ROWS + 1];
+  Blocks blocks;
   double V1[N * ROWS + 1], V2[N * ROWS + 1];
   double C[N * N]; /* scratch */
   double C1[N * N], P[2 * N + 2 * ROWS];
@@ -239,21 +248,21 @@ static int differentiate(const double *p, const double *pd, const double *u, con
 #endif
   if (status != 0) return status;
   if (linearise(p, pd, u, h, alpha, p_next, pd_next, w) != 0) return STATUS_LOOPS_SINGULAR;
-  product(Z2, w->K1, N, N, N, -1.0, 0.0, carried);
-  product(w->V2, w->B1, N, ROWS, N, -1.0, 1.0, carried);
-  product(Z1, w->K0, N, N, N, -1.0, 0.0, out[2]);
+  product(Z2, w->blocks.K1, N, N, N, -1.0, 0.0, carried);
+  product(w->V2, w->blocks.B1, N, ROWS, N, -1.0, 1.0, carried);
+  product(Z1, w->blocks.K0, N, N, N, -1.0, 0.0, out[2]);
 #if CONTACTS
   stiff_product(1, w->R1, carried, w);
   stiff_product(0, w->S0, out[2], w);
 #endif
-  product(Z1, w->M0, N, N, N, h[0], 0.0, out[3]);
+  product(Z1, w->blocks.M0, N, N, N, h[0], 0.0, out[3]);
   for (i = 0; i < N * N; i++) out[4][i] = half * Z1[i];
   product(carried, out[2], N, N, N, 1.0, 0.0, out[5]);
   for (j = 0; j < N; j++) { /* - response D^T */
     for (i = 0; i < N; i++) {
       double sum = 0.0;
       int k;
-      for (k = 0; k < N; k++) sum += Z2[i + N * k] * w->D[j + N * k];
+      for (k = 0; k < N; k++) sum += Z2[i + N * k] * w->blocks.D[j + N * k];
       out[5][i + N * j] -= sum;
     }
   }
@@ -340,8 +349,8 @@ HIDDEN int STEP(jac_alpha_joint_step)(const double *const *in, double *const *ou
   const int status = linearised(in, w);
   if (status != 0) return status;
   by_alpha_kernel(in[0], in[1], in[2], in[3], p_next, pd_next, in[4], w->L, w->H, F, g, G, rates, w->kernel);
-  product(w->response, w->K1, N, N, N, -1.0, 0.0, carried);
-  product(w->V2, w->B1, N, ROWS, N, -1.0, 1.0, carried);
+  product(w->response, w->blocks.K1, N, N, N, -1.0, 0.0, carried);
+  product(w->V2, w->blocks.B1, N, ROWS, N, -1.0, 1.0, carried);
   product(w->inverse, F, N, N, NA, -1.0, 0.0, out[0]);
   product(w->V1, g, N, ROWS, NA, -1.0, 1.0, out[0]);
   product(carried, out[0], N, N, NA, 1.0, 0.0, out[1]);

@@ -29,25 +29,25 @@ static int linearise(const double *p, const double *pd, const double *u, const d
 #if !FLOATING
   (void)u;
 #endif
-  blocks_kernel(p, pd, p_next, pd_next, h, alpha, w->model, w->D, w->K0, w->M0, w->K1, slope_rate,
+  blocks_kernel(p, pd, p_next, pd_next, h, alpha, w->model, w->blocks.D, w->blocks.K0, w->blocks.M0, w->blocks.K1, slope_rate,
 #if LAGGING
                 w->lag,
 #endif
                 w->A0, w->A, w->kernel);
 #if ROWS
-  curvature_kernel(p, p_next, pd_next, w->L, w->H, alpha, w->C, w->C1, w->B1, w->kernel);
+  curvature_kernel(p, p_next, pd_next, w->L, w->H, alpha, w->C, w->C1, w->blocks.B1, w->kernel);
   for (i = 0; i < N * N; i++) {
-    w->K0[i] -= w->C[i];
-    w->K1[i] -= w->C1[i];
+    w->blocks.K0[i] -= w->C[i];
+    w->blocks.K1[i] -= w->C1[i];
   }
 #endif
   for (i = 0; i < N * N; i++) {
-    slope[i] = w->D[i];
+    slope[i] = w->blocks.D[i];
     slope_rate[i] *= h[0];
   }
 #if FLOATING
-  turn_slopes(p, u, h, w->K0);
-  turn_slopes(p_next, u, h, w->K1);
+  turn_slopes(p, u, h, w->blocks.K0);
+  turn_slopes(p_next, u, h, w->blocks.K1);
 #endif
 #if SIDES
   side_slopes(h, alpha, p_next, pd_next, slope, slope_rate, w);
@@ -90,7 +90,7 @@ static int linearise(const double *p, const double *pd, const double *u, const d
   int i, j;
 #endif
   systems_kernel(p, pd, p_next, pd_next, h, u, alpha, w->model, w->inverse, w->X, w->W, w->S, w->WF,
-                 w->response, w->Y, w->T, w->WG, w->D, w->K0, w->M0, w->K1, w->kernel);
+                 w->response, w->Y, w->T, w->WG, w->blocks.D, w->blocks.K0, w->blocks.M0, w->blocks.K1, w->kernel);
 #if ROWS
   if (bordered(w->inverse, w->X, w->W, w->S, w->V1, w) != 0) return STATUS_LOOPS_SINGULAR;
   product(w->dense, w->WF, ROWS, ROWS, 1, 1.0, 0.0, w->L);
@@ -106,15 +106,15 @@ static int linearise(const double *p, const double *pd, const double *u, const d
   }
 #endif
   product(w->dense, w->WG, ROWS, ROWS, 1, 1.0, 0.0, w->H);
-  curvature_kernel(p, p_next, pd_next, w->L, w->H, alpha, w->C, w->C1, w->B1, w->kernel);
+  curvature_kernel(p, p_next, pd_next, w->L, w->H, alpha, w->C, w->C1, w->blocks.B1, w->kernel);
   for (i = 0; i < N * N; i++) {
-    w->K0[i] -= w->C[i];
-    w->K1[i] -= w->C1[i];
+    w->blocks.K0[i] -= w->C[i];
+    w->blocks.K1[i] -= w->C1[i];
   }
 #endif
 #if FLOATING
-  turn_slopes(p, u, h, w->K0);
-  turn_slopes(p_next, u, h, w->K1);
+  turn_slopes(p, u, h, w->blocks.K0);
+  turn_slopes(p_next, u, h, w->blocks.K1);
 #endif
   return 0;
 }
@@ -129,19 +129,19 @@ static void pull_back(const double *p, const double *pd, const double *u, const 
   product_transposed(w->response, pd_next_bar, N, N, 1, 1.0, 0.0, y);
   product_transposed(w->V2, pd_next_bar, ROWS, N, 1, 1.0, 0.0, z);
   memcpy(q, p_next_bar, N * sizeof(double));
-  product_transposed(w->K1, y, N, N, 1, -1.0, 1.0, q);
-  product_transposed(w->B1, z, N, ROWS, 1, -1.0, 1.0, q);
+  product_transposed(w->blocks.K1, y, N, N, 1, -1.0, 1.0, q);
+  product_transposed(w->blocks.B1, z, N, ROWS, 1, -1.0, 1.0, q);
 #if CONTACTS
   stiff_pull(1, w->R1, pd_next_bar, q, w);
 #endif
   product_transposed(w->inverse, q, N, N, 1, 1.0, 0.0, x);
   product_transposed(w->V1, q, ROWS, N, 1, 1.0, 0.0, v);
-  product_transposed(w->K0, x, N, N, 1, -1.0, 0.0, p_bar);
+  product_transposed(w->blocks.K0, x, N, N, 1, -1.0, 0.0, p_bar);
 #if CONTACTS
   stiff_pull(0, w->S0, q, p_bar, w);
 #endif
-  product(w->D, y, N, N, 1, -1.0, 1.0, p_bar);
-  product_transposed(w->M0, x, N, N, 1, h[0], 0.0, pd_bar);
+  product(w->blocks.D, y, N, N, 1, -1.0, 1.0, p_bar);
+  product_transposed(w->blocks.M0, x, N, N, 1, h[0], 0.0, pd_bar);
 #if UNILATERAL && LAGGING
   product_transposed(w->lag, y, N, N, 1, -1.0, 1.0, pd_bar);
 #endif

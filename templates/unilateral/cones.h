@@ -306,8 +306,8 @@ static int solve_once(const double *p, const double *pd, const double *u, const 
 #endif
   depths(p, alpha, w);
 #if CONTACTS
-  for (j = 0; j < CONTACTS && alone; j++) {
-    if (w->gaps[j] < -C_INSIDE && w->law[LAW * j + LAW_COMPLIANCE] == 0.0) return STATUS_CONTACT_INSIDE; /* a compliant contact may be deep */
+  for (j = 0; j < CONTACTS && alone; j++) { /* a compliant contact may be deep */
+    if (w->gaps[j] < -C_INSIDE && w->law[LAW * j + LAW_COMPLIANCE] == 0.0) return STATUS_CONTACT_INSIDE;
   }
 #else
   (void)alone;

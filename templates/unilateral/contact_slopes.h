@@ -139,8 +139,8 @@ static void contact_slopes(const double *p, const double *h, const double *alpha
   touch_curvature_kernel(p, p_next, pd_next, w->sign, w->push + SIDES, w->push_rate + SIDES, h, alpha, w->model, w->C,
                          w->C1, S0, S1, R1, w->kernel);
   for (i = 0; i < N * N; i++) {
-    w->K0[i] -= h[0] * w->C[i];
-    w->K1[i] -= h[0] * w->C1[i];
+    w->blocks.K0[i] -= h[0] * w->C[i];
+    w->blocks.K1[i] -= h[0] * w->C1[i];
   }
   s.end = 0;
   touch(&s, p_next, w);
@@ -151,10 +151,10 @@ static void contact_slopes(const double *p, const double *h, const double *alpha
       R1[at] += S1[at];
     }
   }
-  stage_slopes(&s, h, J0, S1, S0, slope, w->K0, w);
+  stage_slopes(&s, h, J0, S1, S0, slope, w->blocks.K0, w);
   s.end = p_next;
   touch(&s, pd_next, w);
-  stage_slopes(&s, h, J, J, R1, slope_rate, w->K1, w);
+  stage_slopes(&s, h, J, J, R1, slope_rate, w->blocks.K1, w);
 }
 
 /* What the impulses of contacts add to the gradients by the parameters and h. Rows are those of `contact_slopes`; the multipliers x and

@@ -92,11 +92,11 @@ static void side_slopes(const double *h, const double *alpha, const double *p_ne
     double row, x, G;
     side_kernel(w->push + i, &still, &gap, &one, h, alpha + LIMIT_LOAD, alpha + LIMIT_SLIP, &row, &x, &G, w->kernel);
     slope[j] += 2.0 * square * G;
-    if (w->lead[i] < 0.0) w->K0[j] -= 2.0 * square * G;
+    if (w->lead[i] < 0.0) w->blocks.K0[j] -= 2.0 * square * G;
     side_kernel(w->push_rate + i, &rate, &gap, &one, h, alpha + LIMIT_LOAD, alpha + LIMIT_SLIP, &row, &x, &G, w->kernel);
     slope_rate[j] += h[0] * square * G;
-    w->K1[j] += 2.0 * square * G;
-    if (w->lead[i] < 0.0) w->D[j] -= 2.0 * square * G;
+    w->blocks.K1[j] += 2.0 * square * G;
+    if (w->lead[i] < 0.0) w->blocks.D[j] -= 2.0 * square * G;
   }
 }
 

@@ -31,7 +31,7 @@ extern "C" {
  * it where contact_hash() gives the same text. */
 #define CONTACT_VERSION "0.2.0"
 #define CONTACT_ABI 1
-#define CONTACT_HASH "fcc95d36125d2d4a69b5b883bc1641bf36ef58904570c134eeaf25441293c3a9"
+#define CONTACT_HASH "663f13a1b6d66576e89d9deb2c4845d1405a3bbe49d7472d77e8e8b736a2ac3c"
 
 enum contact_status {
   CONTACT_STATUS_OK = 0,

@@ -31,7 +31,7 @@ extern "C" {
  * it where loop_hash() gives the same text. */
 #define LOOP_VERSION "0.2.0"
 #define LOOP_ABI 1
-#define LOOP_HASH "10fdb5e29c5e0d82d0e3d6bb49b017e49fdcb6e02f909029b22e063b79649941"
+#define LOOP_HASH "77fb17d294cd7f18feb108723ad4e5fcc58dee554ce49eaf70e013a1d09c9718"
 
 enum loop_status {
   LOOP_STATUS_OK = 0,
