@@ -145,7 +145,7 @@ ITEMS = (
          "K is open: joints times steps"),
     Item("Equation 27", "Its chain rule over time", SAME, "runtime/torques/adam.py",
          f"with ∂L/∂ω, over all later steps, and λ₃'s part, which is no constant: {_LOSS}"),
-    Item("Equation 28", "Impedance control with net torque", SAME, "runtime/control/impedance.py"),
+    Item("Equation 28", "Impedance control with net torque", SAME, "runtime/control/laws/impedance.py"),
     Item("Figure 4", "Flow of the predictive pattern: simulate, propagate back", SAME, "runtime/torques/adam.py", "",
          "links"),
     Item("V A", "Set-up: 30 Jacobi sweeps, 10 ms, 9.8 m/s²", SAME, "codegen/description/recipe/recipe.py",

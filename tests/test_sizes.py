@@ -26,7 +26,7 @@ LONG_FILES = {
     "codegen/joint_space/link_step.py": "one step in link frames",
 }
 """Files above the bar, and why each is one piece."""
-LONG_FUNCTIONS = {"runtime/control/cartesian.py __init__"}
+LONG_FUNCTIONS = {"runtime/control/laws/cartesian.py __init__"}
 """Functions above a bar: nine numbers of one law, by name. None may join it."""
 
 C_FILE, C_FUNCTION = 500, 60

@@ -14,7 +14,7 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.options import option
-from diffpbd.runtime.control.impedance import ImpedanceController
+from diffpbd.runtime.control.laws.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorque, NetTorqueMap, ReachNetTorque, without_gravity
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.figures import marks, new_figure, save, stroke

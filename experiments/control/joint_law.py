@@ -12,7 +12,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.rows import write_rows
-from diffpbd.runtime.control.impedance import ImpedanceController
+from diffpbd.runtime.control.laws.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.model.robot import Robot
 

@@ -16,7 +16,7 @@ from diffpbd.runtime.arms.baxter.simulated.robot import TORQUE, SimulatedBaxter
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.options import option
-from diffpbd.runtime.control.impedance import ImpedanceController
+from diffpbd.runtime.control.laws.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import NetTorque, NetTorqueMap, ReachNetTorque
 from diffpbd.runtime.folder.locate import find_description
 from diffpbd.runtime.report.figures import marks, new_figure, save, stroke

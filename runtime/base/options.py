@@ -15,7 +15,7 @@ from typing import Any
 from diffpbd.runtime.base.errors import Argument, InputError
 from diffpbd.runtime.base.names import near
 
-__all__ = ["Option", "expect", "named", "option", "options_of"]
+__all__ = ["Option", "expect", "named", "option", "options_of", "same"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,12 @@ def option(help: str, default: Any = MISSING, *, make: Any = MISSING, **how: Any
     return dataclasses.field(
         default=default, default_factory=make, hash=hashed, metadata={"option": Option(help, **how)}
     )
+
+
+def same(record: Any, name: str) -> Any:
+    """A field as another dataclass has it."""
+    (field,) = (field for field in dataclasses.fields(record) if field.name == name)
+    return dataclasses.field(default=field.default, metadata=field.metadata)
 
 
 def options_of(record: Any) -> Iterator[tuple[dataclasses.Field[Any], Option]]:

@@ -9,7 +9,8 @@ import click
 
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import distinct
-from diffpbd.runtime.commands.locate import json_or_file, open_robot, robot_files
+from diffpbd.runtime.base.states import json_or_file
+from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.log_options import LogWords, log_options
 from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.report.tables import number, table

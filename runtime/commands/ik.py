@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import click
 
+from diffpbd.runtime.base.states import parse_state
 from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.locate import open_robot, parse_state
+from diffpbd.runtime.commands.locate import open_robot
 from diffpbd.runtime.commands.obstacle_options import ObstacleWords
 from diffpbd.runtime.commands.results import json_option, result
 from diffpbd.runtime.model.inverse_kinematics import Ik, Sought, solve

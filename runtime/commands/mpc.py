@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import ArgumentError, InputError, SolverError
+from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.base.files import Named, distinct
 from diffpbd.runtime.base.live import Loop
 from diffpbd.runtime.base.options import option
+from diffpbd.runtime.base.states import json_or_file, parse_point, parse_state, state_file
 from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.locate import json_or_file, open_robot, parse_point, parse_state, robot_files, state_file
+from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.mending_options import FollowWords
 from diffpbd.runtime.commands.motion import expect_meshes, filmed, nearest, played, reported
 from diffpbd.runtime.commands.mpc_words import ending, facts, summary, tip_away
@@ -37,7 +38,7 @@ from diffpbd.runtime.model.clearance import distances_of, expect_apart, least_di
 from diffpbd.runtime.model.obstacles import Placed
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.mpc.apart import place
-from diffpbd.runtime.mpc.options import MpcOptions
+from diffpbd.runtime.mpc.options import MpcOptions, parse_weights
 from diffpbd.runtime.mpc.passive import arrived, closed_start, expect_motors
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
@@ -49,11 +50,10 @@ from diffpbd.runtime.mpc.simulation import MAX_TICKS, SETTLING, ClosedLoop, Plan
 from diffpbd.runtime.mpc.tip_goal import pose_at
 from diffpbd.runtime.simulate.simulation import step_count
 
-__all__ = ["command", "parse_weights"]
+__all__ = ["command"]
 
 LOOKS = 101
 """[1] Poses of the way to a goal that are looked at."""
-WEIGHTS = tuple(field.name for field in fields(Weights))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,18 +264,6 @@ def _stop(
     if within is None or not isinstance(reference, GoalReference):
         return None
     return arrived(robot, reference, within)
-
-
-def parse_weights(text: str) -> dict[str, Any]:
-    """An object of cost weights by name."""
-    data, wrong = json_or_file(text, "--weights"), InputError if state_file(text) else ArgumentError
-    if not isinstance(data, dict) or set(data) - set(WEIGHTS):
-        raise wrong(f"--weights: expected an object with some of {', '.join(WEIGHTS)}, found {data!r}.")
-    for name, value in data.items():
-        numbers = value if isinstance(value, list) and name != "end" else [value]
-        if any(isinstance(x, bool) or not isinstance(x, (int, float)) or not 0 <= x < np.inf for x in numbers):
-            raise wrong(f"--weights: {name}: expected a number or a list of numbers of at least 0, found {value!r}.")
-    return data
 
 
 def _bounds(robot: Robot, h: float, text: str | None) -> Bounds:

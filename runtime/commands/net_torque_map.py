@@ -11,8 +11,9 @@ import click
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import distinct, write_atomic
 from diffpbd.runtime.base.options import option
+from diffpbd.runtime.base.states import parse_state, state_file
 from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
+from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.numbers import DURATION, SPEED, Whole
 from diffpbd.runtime.commands.options import plot_option
 from diffpbd.runtime.commands.results import json_option, result

@@ -15,13 +15,13 @@ from diffpbd.runtime.arms.attached import Attached, kind_of, kinds, strange
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.base.live import live_line
-from diffpbd.runtime.base.options import option
+from diffpbd.runtime.base.states import state_file
 from diffpbd.runtime.commands.derived import job
 from diffpbd.runtime.commands.derived import options as derived
-from diffpbd.runtime.commands.locate import open_manifest, open_robot, robot_files, state_file
+from diffpbd.runtime.commands.locate import open_manifest, open_robot, robot_files
 from diffpbd.runtime.commands.mending_options import FollowWords
 from diffpbd.runtime.commands.motion import nearest_of_log
-from diffpbd.runtime.commands.numbers import PORT, Real, Whole
+from diffpbd.runtime.commands.numbers import PORT, Real
 from diffpbd.runtime.commands.obstacle_options import ObstacleWords
 from diffpbd.runtime.commands.options import (
     given,
@@ -30,8 +30,8 @@ from diffpbd.runtime.commands.options import (
     told_options,
 )
 from diffpbd.runtime.commands.results import finish, json_option, note, said
-from diffpbd.runtime.commands.run_laws import PLANNED, configured, expect_used
-from diffpbd.runtime.control.program import ProgramController
+from diffpbd.runtime.commands.run_laws import configured, expect_used, of_laws, words_of_laws
+from diffpbd.runtime.control.laws import LAWS
 from diffpbd.runtime.folder.finish import complete, is_quick
 from diffpbd.runtime.folder.unwatched import not_watched
 from diffpbd.runtime.loop.decision import Settings
@@ -43,23 +43,12 @@ from diffpbd.runtime.loop.status import RunStatus
 from diffpbd.runtime.loop.stopping import Reason, Report, StopRequest
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.mpc.options import MpcOptions
-from diffpbd.runtime.mpc.profile import FASTEST, Approach
 from diffpbd.runtime.report.figures import new_figure
 
 __all__ = ["command"]
 
 EXIT_STOPPED = 1
-JSON_OPTIONS = ("goal", "weights", "stiffness", "damping", "tip-offset", "tip-stiffness")
-"""Those that take JSON or a file of it."""
 FURTHEST_TABLE = 5.0  # m; beyond any arm's reach
-
-
-@dataclasses.dataclass(frozen=True)
-class _Approach(Approach):
-    speed: float = option(
-        "Speed towards the goal [rad/s], cartesian [m/s]; towards the first sample of LOG, and over its jumps.", 0.2,
-        flag="--goal-speed", span=(0.0, FASTEST), open=True, unit="rad/s",
-    )  # fmt: skip
 
 
 def _of_arms(function: Any) -> Any:
@@ -74,10 +63,9 @@ def _of_arms(function: Any) -> Any:
 @click.option(
     "--controller",
     default="hold",
-    type=click.Choice(["hold", "gravity", "impedance", "cartesian", "track", "mpc", "program"]),
+    type=click.Choice(list(LAWS)),
     help="The law; docs/baxter.md, docs/franka.md and docs/ros2.md say what each needs.",
 )
-@click.option("--program", metavar="COMMAND", help="With --controller program: your program, such as ./spring.")
 @click.option(
     "--transport", type=click.Choice(["ros1", "simulated", "replay"]), default="ros1",
     help="Baxter: its ROS 1 graph; all: a simulated robot (as --sim), or a log again.",
@@ -94,20 +82,8 @@ def _of_arms(function: Any) -> Any:
     "--gravity", type=click.Choice(["robot", "model"]), help="Who compensates gravity (robot); required with --ros2."
 )
 @click.option("--params", metavar="FILE", help="Values of alpha by name, such as params.json of identify.")
-@click.option("--goal", metavar="JSON", help="Impedance, mpc: goal [rad] by joint; others stay where they start.")
-@derived(_Approach)
-@click.option("--reference", metavar="LOG", help="MPC, track: q_ and dq_ columns to follow.")
-@click.option("--horizon", type=Whole(1, 50), default=20, help="MPC: steps of one tick planned ahead.")
-@click.option(
-    "--weights", metavar="JSON", help='MPC: cost, such as {"p": 1, "pd": 0.02, "u": 0, "du": 2e-7, "end": 1}.'
-)
-@derived(MpcOptions, only=PLANNED)
-@click.option("--stiffness", metavar="JSON", help="Impedance: [N·m/rad], a list or by joint.")
-@click.option("--damping", metavar="JSON", help="Impedance and gravity: [N·m·s/rad], a list or by joint.")
-@click.option("--net-torque-map", metavar="FILE", help="Impedance: a map of `diffpbd net-torque-map` (.json) to add.")
-@click.option("--scaling", type=Real(0, 1), default=0.1, help="Impedance: share of the map's torque.")
-@click.option("--tip-offset", metavar="JSON", help="Cartesian: way of the tip from its start [m], world axes.")
-@click.option("--tip-stiffness", metavar="JSON", help="Cartesian: three [N/m], three [N·m/rad], world axes.")
+@of_laws
+@derived(MpcOptions, only=("clearance",))
 @click.option(
     "--torque-share", type=Real(0, 1, min_open=True), default=0.1,
     help="Share of the effort limits that the law may use beyond gravity.",
@@ -167,7 +143,7 @@ def command(robot: str, words: FollowWords, around: ObstacleWords, how: RunOptio
     for name, title in strange(kind, told).items():
         raise click.UsageError(f"{told[name]} is for {title}; {generated.name} is driven as {kind.title}.")
     kind.expect(options)
-    if options["controller"] == "mpc":
+    if LAWS[options["controller"]].plans_around:
         around.expect_distance(options["clearance"])
     configuration = configured(generated, options, words, around)
     with kind.attach(generated, configuration, options) as attached:
@@ -197,9 +173,11 @@ def _check_files(robot: str, words: FollowWords, around: ObstacleWords, options:
     """Before anything moves: no output overwrites an input, and a picture can be drawn."""
     log, source, plot = (options[name] for name in ("log", "source", "plot"))
     written = [("--log", log), ("--log's configuration", log and configuration_file(log)), ("--plot", plot)]
-    read = [(f"--{key}", options[key.replace("-", "_")]) for key in ("params", "reference", "net-torque-map")]
-    read += [("--map", words.column_map), ("--obstacles", around.obstacles)]
-    read += [(f"--{key}", state_file(options[key.replace("-", "_")])) for key in JSON_OPTIONS]
+    read = [("--params", options["params"]), ("--map", words.column_map), ("--obstacles", around.obstacles)]
+    for name, (_, own, _) in words_of_laws().items():
+        if own.metavar in ("JSON", "FILE", "LOG"):
+            value = options[name]
+            read.append((own.word(name), state_file(value) if own.metavar == "JSON" else value))
     read += [("--from", source), ("--from's configuration", source and configuration_file(source))]
     distinct(written, [*read, *robot_files(robot)])
     for name, path in written[:2]:
@@ -239,8 +217,8 @@ def _run(attached: Attached, robot: Robot, options: dict[str, Any], how: RunOpti
             note(f"view: {viewer.url}")
             observer = viewer.tick
         supervisor = configuration.supervisor(robot)
-        if isinstance(supervisor.controller, ProgramController):
-            stack.callback(supervisor.controller.close)
+        if close := getattr(supervisor.controller, "close", None):
+            stack.callback(close)
         run = Run(
             arm, supervisor, dataclasses.replace(how, enable=how.enable or options["sim"]), recorder=recorder, stop=stop,
             observer=observer,

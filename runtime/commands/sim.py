@@ -17,8 +17,8 @@ from diffpbd.runtime.base.arrays import FloatArray, or_else, within
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.live import Rate, Simulating
 from diffpbd.runtime.base.options import option
+from diffpbd.runtime.base.states import parse_state
 from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.options import live_option
 from diffpbd.runtime.commands.simulators import WithFriction, attend
 from diffpbd.runtime.loop.stopping import StopRequest

@@ -15,8 +15,8 @@ from diffpbd.runtime.arms.baxter.simulated.plant import Plant
 from diffpbd.runtime.arms.baxter.simulated.robot import SimulatedBaxter
 from diffpbd.runtime.arms.baxter.simulated.status import simulated_status
 from diffpbd.runtime.base.options import option
+from diffpbd.runtime.base.states import parse_state
 from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.locate import parse_state
 from diffpbd.runtime.commands.numbers import PORT
 from diffpbd.runtime.commands.options import live_option
 from diffpbd.runtime.commands.simulators import Simulated, attend

@@ -12,8 +12,9 @@ from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import Named, distinct
 from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.quaternions import with_turn
+from diffpbd.runtime.base.states import parse_state, state_file
 from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.locate import open_robot, parse_state, robot_files, state_file
+from diffpbd.runtime.commands.locate import open_robot, robot_files
 from diffpbd.runtime.commands.motion import expect_meshes, filmed, nearest, played, reported
 from diffpbd.runtime.commands.numbers import DURATION, RATE
 from diffpbd.runtime.commands.options import meshes_option, movie_option, plot_option, report_option, view_option

@@ -1,10 +1,11 @@
 """What a controller is.
 
 A controller in torque mode returns its law's torque *without gravity*: gravity is added in one place, by the
-supervisor, and only if the model owns it. A controller keeps nothing of a tick that the guard refuses. Five methods are
+supervisor, and only if the model owns it. A controller keeps nothing of a tick that the guard refuses. Seven methods are
 optional: `measured(stamp)` hears, by the clock of `time` [s], when the state of the next `output` was measured,
 `sent(law)` what became of the torque; `expected(time)` says where the law leads the joints [rad], `finished(time)` whether
-the run may end; `remark()` is a sentence about what it was told and the motion contradicts, or None.
+the run may end; `gravity(q)` is the model's torque [N·m] where the controller has a model of its own, `close()` ends what it
+started; `remark()` is a sentence about what it was told and the motion contradicts, or None.
 """
 
 from __future__ import annotations
@@ -39,6 +40,3 @@ class Controller(Protocol):
 
         May be not finite if the reference is: the supervisor then takes its safe action.
         """
-
-    def settings(self) -> dict[str, object]:
-        """What a log needs to make the same controller again."""

@@ -3,49 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray, or_else
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.control.cartesian import CartesianController
-from diffpbd.runtime.control.floating import GravityController
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.control.holding import HoldController
-from diffpbd.runtime.control.impedance import ImpedanceController
-from diffpbd.runtime.control.net_torque import NetTorqueMap, ReachNetTorque
-from diffpbd.runtime.control.program import ProgramController
-from diffpbd.runtime.control.tracking import TrackController
+from diffpbd.runtime.control.law import Setup
+from diffpbd.runtime.control.laws import LAWS, law_of
+from diffpbd.runtime.control.ranges import expect_options
 from diffpbd.runtime.folder.library import PORTABLE
 from diffpbd.runtime.functions.friction import KINDS
-from diffpbd.runtime.interface.controller import Controller
 from diffpbd.runtime.loop.clearance import expect_above, watched
-from diffpbd.runtime.loop.law_options import expect_options
-from diffpbd.runtime.loop.motion import Inertial, Laden, Motion
+from diffpbd.runtime.loop.motion import Laden, Motion
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.supervisor import GravityModel, Settings, Supervisor
 from diffpbd.runtime.model.clearance import expect_apart
 from diffpbd.runtime.model.limits import Approach, Limits
 from diffpbd.runtime.model.robot import Robot
-from diffpbd.runtime.model.statics import holding_torque
-from diffpbd.runtime.mpc.profile import PROFILE
-from diffpbd.runtime.mpc.reference import way_to
+from diffpbd.runtime.model.statics import holding_torque, inertial_model
 
 __all__ = [
     "Configuration",
     "gravity_model",
     "has_spring",
-    "inertial_model",
     "limits_of",
-    "make_controller",
     "motion_model",
 ]
 
 SCHEMA = 2
-TO_GOALS = ("impedance", "cartesian", "mpc")
-"""Controllers that move to a goal along a profile."""
 COM = "com.x com.y com.z"
 INERTIA = "inertia.xx inertia.xy inertia.xz inertia.yy inertia.yz inertia.zz"
 """A payload's entries of alpha, the inertia's in the order of an upper triangle's rows."""
@@ -90,13 +78,6 @@ def tip_load(robot: Robot, alpha: FloatArray) -> GravityModel:
     return lambda q: np.asarray(robot.gravity(q, heavier) - robot.gravity(q, alpha), dtype=np.float64)
 
 
-def inertial_model(robot: Robot, alpha: FloatArray) -> Inertial:
-    """The torque [N·m] of a motion without gravity: inertia, Coriolis, the friction of alpha. Not thread-safe."""
-    dynamics = robot.fixed("inverse_dynamics", alpha)
-    zero = np.zeros(robot.n)
-    return lambda q, dq, ddq: dynamics(q, dq, ddq) - dynamics(q, zero, zero)
-
-
 def motion_model(robot: Robot, alpha: FloatArray) -> Motion:
     """Torques of a motion with the friction of alpha and without, and of the links alone."""
     smooth = _without(robot, alpha, KINDS)
@@ -128,30 +109,6 @@ def laden_links(robot: Robot, links: FloatArray, load: FloatArray) -> Laden:
     return Laden(robot.fixed("inverse_dynamics", alpha), robot.fixed("mass_matrix", alpha))
 
 
-def make_controller(data: Mapping[str, Any], robot: Robot, alpha: FloatArray, effort: FloatArray) -> Controller:
-    """A controller from its name and settings; `alpha` and `effort` [N·m] are for those that need the model."""
-    settings = {key: value for key, value in data.items() if key != "name"}
-    if data["name"] == "hold":
-        return HoldController()
-    if data["name"] == "gravity":
-        return GravityController(settings["damping"])
-    if data["name"] == "impedance":
-        goal = [np.nan if angle is None else angle for angle in settings.pop("goal")]
-        table = settings.get("net_torque")
-        net = None if table is None else ReachNetTorque(NetTorqueMap.from_json(table), robot.joints)
-        return ImpedanceController(
-            settings["stiffness"], settings["damping"], goal, goal_speed=settings["goal_speed"], net_torque=net,
-            scaling=settings.get("scaling", 1.0), **way_to(settings), fastest=robot.limits.speed,
-        )  # fmt: skip
-    if data["name"] == "cartesian":
-        own = {key: value for key, value in settings.items() if not key.startswith("goal_")}
-        return CartesianController(robot, alpha, effort=effort, **own, **way_to(settings))
-    if data["name"] == "track":
-        return TrackController(settings, inertial_model(robot, alpha), robot.joints)
-    expected = "hold, gravity, impedance, cartesian, track, mpc or program"
-    raise InputError(f"There is no controller {data['name']!r}: expected {expected}.")
-
-
 _LIMIT_ARRAYS = ("lower", "upper", "speed", "effort", "law_effort", "torque_rate")
 
 
@@ -177,10 +134,9 @@ class Configuration:
     """Rows by kind of what stands around the arm."""
 
     def __post_init__(self) -> None:
-        if self.controller.get("name") in TO_GOALS:
-            object.__setattr__(
-                self, "controller", {"goal_profile": PROFILE, **self.controller}
-            )  # so that a log says it
+        law = LAWS.get(str(self.controller.get("name")))
+        told = {f.name: f.default for f in fields(law) if f.name == "goal_profile"} if law else {}
+        object.__setattr__(self, "controller", {**told, **self.controller})  # so that a log says it
         expect_options(self.controller, self.joints, self.limits)
 
     def to_json(self) -> dict[str, Any]:
@@ -210,10 +166,8 @@ class Configuration:
             if data["schema"] != SCHEMA:
                 raise InputError(f"The log's configuration has schema {data['schema']}, expected {SCHEMA}.")
             controller = dict(data["controller"])
-            if (
-                controller["name"] in TO_GOALS and controller.setdefault("goal_profile", "ramp") == "ramp"
-            ):  # as in older logs
-                controller |= {"goal_acceleration": None, "goal_jerk": None}
+            if controller["name"] in LAWS and "goal_profile" not in controller:
+                controller |= LAWS[controller["name"]].older
             limits = dict(data["limits"])
             for name in _LIMIT_ARRAYS:
                 missing = -np.inf if name == "lower" else np.inf
@@ -263,22 +217,9 @@ class Configuration:
                 f"{robot.name} in {robot.folder} is other code (hash {robot.manifest.abi_hash[:12]}) than "
                 f"the configuration was made for ({self.abi_hash[:12]}): generate it, or use that folder."
             )
-        controller: Controller
-        model: GravityModel | None = None
-        if self.controller["name"] == "program":
-            program = ProgramController(
-                self.controller["command"], self.alpha, robot.n, timeout=self.controller["timeout"]
-            )
-            controller, model = program, program.gravity
-        elif self.controller["name"] == "mpc":
-            from diffpbd.runtime.mpc.controller import MpcController
-
-            told = {**self.controller, "obstacles": self.obstacles}
-            controller = MpcController(robot, self.alpha, self.limits, self.settings.period, told)
-            model = gravity_model(robot, self.alpha)
-        else:
-            controller = make_controller(self.controller, robot, self.alpha, self.limits.effort)
-            model = gravity_model(robot, self.alpha)
+        setup = Setup(robot, self.alpha, self.limits, self.settings.period, self.obstacles)
+        controller = law_of(self.controller).make(setup)
+        model: GravityModel | None = getattr(controller, "gravity", None) or gravity_model(robot, self.alpha)
         if self.owner is GravityOwner.ROBOT:
             model = None
         supervisor = Supervisor(

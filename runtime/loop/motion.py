@@ -9,11 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.model.statics import Inertial
 
-__all__ = ["Inertial", "Laden", "Motion"]
-
-Inertial = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-"""Torque [N·m] of a motion without gravity at q [rad], dq [rad/s], ddq [rad/s²]: inertia, Coriolis, friction."""
+__all__ = ["Laden", "Motion"]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import numpy as np
 
 from diffpbd.runtime.base.errors import InputError, LogError
 from diffpbd.runtime.base.files import parse_json
-from diffpbd.runtime.control.program import ProgramController
 from diffpbd.runtime.loop.configuration import Configuration
 from diffpbd.runtime.loop.recorder import BRAKE, CONFIGURATION_TOPIC, START, TICK_TOPIC, YIELD, csv_columns
 from diffpbd.runtime.loop.supervisor import Supervisor
@@ -111,8 +110,8 @@ def replay(path: str | Path, robot: Robot, *, program: Sequence[str] = ()) -> Re
     notes: list[str] = []
     configuration, ticks = read_run(path, notes)
     words = configuration.controller.get("command")
-    if configuration.controller.get("name") == "program" and list(program) != words:
-        command = shlex.quote(shlex.join(map(str, words or ())))
+    if words is not None and list(program) != words:
+        command = shlex.quote(shlex.join(map(str, words)))
         raise InputError(f"{path} was made with a program; to run it again, give its command: --program {command}.")
     try:
         supervisor = configuration.supervisor(robot)
@@ -130,8 +129,8 @@ def replay(path: str | Path, robot: Robot, *, program: Sequence[str] = ()) -> Re
         )
     finally:
         robot.choose_instructions(used)
-        if isinstance(supervisor.controller, ProgramController):
-            supervisor.controller.close()
+        if close := getattr(supervisor.controller, "close", None):
+            close()
 
 
 def _compare(supervisor: Supervisor, ticks: Iterator[Tick], robot: Robot, path: str, tolerance: float) -> ReplayReport:

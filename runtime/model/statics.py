@@ -1,6 +1,8 @@
-"""The torque that holds an arm still."""
+"""The torque that holds an arm still, and that of a motion without it."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -8,7 +10,10 @@ from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.model.closed import driven, motor_torque
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["holding_torque"]
+__all__ = ["Inertial", "holding_torque", "inertial_model"]
+
+Inertial = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+"""Torque [N·m] of a motion without gravity at q [rad], dq [rad/s], ddq [rad/s²]: inertia, Coriolis, friction."""
 
 
 def holding_torque(robot: Robot, p: FloatArray, alpha: FloatArray) -> FloatArray:
@@ -22,3 +27,10 @@ def holding_torque(robot: Robot, p: FloatArray, alpha: FloatArray) -> FloatArray
     if facts.passive:
         return np.where(driven(robot), robot.gravity(p, alpha) - robot.spring_torque(p, alpha), 0.0)
     return np.asarray(robot.gravity(p, alpha) - robot.spring_torque(p, alpha), dtype=np.float64)
+
+
+def inertial_model(robot: Robot, alpha: FloatArray) -> Inertial:
+    """The torque [N·m] of a motion without gravity: inertia, Coriolis, the friction of alpha. Not thread-safe."""
+    dynamics = robot.fixed("inverse_dynamics", alpha)
+    zero = np.zeros(robot.n)
+    return lambda q, dq, ddq: dynamics(q, dq, ddq) - dynamics(q, zero, zero)

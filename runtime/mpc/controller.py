@@ -50,9 +50,8 @@ class MpcController:
     def __init__(
         self, robot: Robot, alpha: FloatArray, limits: Limits, period: float, settings: Mapping[str, Any]
     ) -> None:
-        """`settings` as `settings()` gives them: horizon, weights, goal or reference, goal_speed, delay,
+        """`settings` as the law `mpc` has them: horizon, weights, goal or reference, goal_speed, delay,
         disturbance, the time constant [s] of the observer (None: no observer), and obstacles, rows by kind."""
-        self._settings = dict(settings)
         try:
             horizon, delay = int(settings["horizon"]), int(settings.get("delay", 0))
             speed = float(settings["goal_speed"])
@@ -134,10 +133,6 @@ class MpcController:
     def remark(self) -> str | None:
         """What the motion says against the delay that was told."""
         return self.mpc.remark
-
-    def settings(self) -> dict[str, object]:
-        """Plain data that make the same controller again."""
-        return dict(self._settings)
 
 
 def _apart(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
-from diffpbd.runtime.base.errors import InputError, arg
+from diffpbd.runtime.base.errors import ArgumentError, InputError, arg
 from diffpbd.runtime.base.options import expect, option
+from diffpbd.runtime.base.states import json_or_file, state_file
 from diffpbd.runtime.model.clearance import distance_option
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
-from diffpbd.runtime.mpc.problem import PRICE
+from diffpbd.runtime.mpc.problem import PRICE, Weights
 
-__all__ = ["BACKENDS", "Backend", "MpcOptions"]
+__all__ = ["BACKENDS", "Backend", "MpcOptions", "parse_weights"]
 
 Backend = Literal["embedded", "ipopt"]
 BACKENDS: tuple[Backend, ...] = ("embedded", "ipopt")
@@ -20,6 +21,7 @@ MOST = 1000
 """Largest number of programs per tick, of delay steps, of failed ticks."""
 LONGEST = 1e7
 """[s] About four months."""
+WEIGHTS = tuple(field.name for field in fields(Weights))
 DEAREST = 1e5
 """Price of a metre."""
 
@@ -80,3 +82,15 @@ class MpcOptions:
             raise InputError(
                 f"{arg.clearance_price} and {arg.clearance_hard} are of a distance; expected {arg.clearance} M with them."
             )
+
+
+def parse_weights(text: str) -> dict[str, Any]:
+    """An object of cost weights by name."""
+    data, wrong = json_or_file(text, "--weights"), InputError if state_file(text) else ArgumentError
+    if not isinstance(data, dict) or set(data) - set(WEIGHTS):
+        raise wrong(f"--weights: expected an object with some of {', '.join(WEIGHTS)}, found {data!r}.")
+    for name, value in data.items():
+        numbers = value if isinstance(value, list) and name != "end" else [value]
+        if any(isinstance(x, bool) or not isinstance(x, (int, float)) or not 0 <= x < math.inf for x in numbers):
+            raise wrong(f"--weights: {name}: expected a number or a list of numbers of at least 0, found {value!r}.")
+    return data

@@ -139,7 +139,8 @@ def test_types_of_keywords_are_those_of_the_jobs() -> None:
 
 
 def test_run_has_the_options_of_mpc_that_it_shares() -> None:
-    from diffpbd.runtime.commands.run_laws import PLANNED
+    from diffpbd.runtime.control.laws.mpc import OPTIONS
 
     command = importlib.import_module("diffpbd.runtime.commands.run").command
-    assert {*PLANNED, *(field.name for field, _ in options_of(Approach))} <= {param.name for param in command.params}
+    shared = {*OPTIONS, "clearance", *(field.name for field, _ in options_of(Approach))}
+    assert shared <= {param.name for param in command.params}

@@ -13,7 +13,7 @@ import numpy as np
 from diffpbd.runtime import Robot
 from diffpbd.runtime.arms.baxter.arm import BaxterArm
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.control.program import ProgramController
+from diffpbd.runtime.control.laws.program import ProgramController
 from diffpbd.runtime.loop.configuration import Configuration, limits_of
 from diffpbd.runtime.loop.recorder import Recorder
 from diffpbd.runtime.loop.run import Run, RunOptions

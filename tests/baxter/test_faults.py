@@ -224,7 +224,7 @@ def test_wrong_md5_then_robot_killed_and_restarted_then_master_killed(
 def test_an_exception_of_the_controller_still_stops_cleanly(
     arm_robot: Robot, graph: Graph, robot: RobotProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from diffpbd.runtime.control.impedance import ImpedanceController
+    from diffpbd.runtime.control.laws.impedance import ImpedanceController
 
     calls = []
 

@@ -15,7 +15,7 @@ import pytest
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.control.program import ProgramController
+from diffpbd.runtime.control.laws.program import ProgramController
 from diffpbd.runtime.loop.configuration import gravity_model
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.replay import replay

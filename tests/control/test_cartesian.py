@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from support.robots import loaded
 
-from diffpbd.runtime.control.cartesian import CartesianController, TaskImpedance, rotation_error, task_inertia
+from diffpbd.runtime.control.law import Setup
+from diffpbd.runtime.control.laws import law_of
+from diffpbd.runtime.control.laws.cartesian import CartesianController, TaskImpedance, rotation_error, task_inertia
 from diffpbd.runtime.control.net_torque import without_gravity
-from diffpbd.runtime.loop.configuration import limits_of, make_controller
+from diffpbd.runtime.loop.configuration import limits_of
 
 IN_PLANE = [0, 2]  # the arm moves in x and z
 
@@ -195,11 +197,15 @@ def test_rotation_error_at_and_near_half_a_turn() -> None:
 
 
 def test_a_controller_is_made_again_from_its_settings() -> None:
-    robot, law = loaded("baxter_bare"), controller(offset=[0.0, 0.0, 0.1])
-    again = make_controller(
-        {"name": "cartesian", **law.settings()}, robot, robot.alpha.defaults, limits_of(robot).effort
-    )
-    for one in (law, again):
-        one.start(POSE)
+    robot = loaded("baxter_bare")
+    setup = Setup(robot, robot.alpha.defaults, limits_of(robot), 0.004)
+    law = law_of({
+        "name": "cartesian", "stiffness": [200.0] * 3 + [5.0] * 3, "damping_ratio": 0.7, "offset": [0.0, 0.0, 0.1],
+        "speed": 0.1, "posture": [2.0] * 7, "damping": [1.0] * 7,
+    })  # fmt: skip
+    again = law_of(json.loads(json.dumps(law.settings())))
+    one, other = law.make(setup), again.make(setup)
+    for controller in (one, other):
+        controller.start(POSE)
     q, dq = POSE + 0.01, np.full(7, 0.1)
-    np.testing.assert_array_equal(law.output(0.3, q, dq), again.output(0.3, q, dq))
+    np.testing.assert_array_equal(one.output(0.3, q, dq), other.output(0.3, q, dq))

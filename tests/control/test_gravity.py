@@ -11,7 +11,7 @@ import pytest
 
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.control.gravity import GravityOwner, GravitySettings, check_gravity
-from diffpbd.runtime.control.impedance import ImpedanceController
+from diffpbd.runtime.control.laws.impedance import ImpedanceController
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.supervisor import Settings, Supervisor
 from diffpbd.runtime.model.limits import Limits

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from diffpbd.runtime.control.impedance import ImpedanceController
+from diffpbd.runtime.control.laws.impedance import ImpedanceController
 
 
 def law(**more: Any) -> ImpedanceController:

@@ -16,7 +16,7 @@ from support.robots import generated
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.commands.net_torque_map import command
-from diffpbd.runtime.control.impedance import ImpedanceController
+from diffpbd.runtime.control.laws.impedance import ImpedanceController
 from diffpbd.runtime.control.net_torque import VELOCITY, NetTorqueMap, ReachNetTorque, sample_map, without_gravity
 from diffpbd.runtime.control.net_torque_c import c_name, c_sources
 

@@ -12,7 +12,7 @@ from support.robots import loaded
 
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.control.tracking import PEAK, SETTLE, TrackController
+from diffpbd.runtime.control.laws.track import PEAK, SETTLE, TrackController
 from diffpbd.runtime.loop.configuration import Configuration, limits_of
 from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.stopping import Reason
@@ -92,9 +92,6 @@ def test_the_torque_is_the_models_and_the_springs() -> None:
     for mine, its in zip(seen[0], (q, dq, ddq), strict=True):
         np.testing.assert_array_equal(mine, its)
     np.testing.assert_array_equal(law.expected(time), q)
-    again = TrackController(law.settings(), model, JOINTS)
-    again.start(np.zeros(2))
-    np.testing.assert_array_equal(again.output(time, q, dq), law.output(time, q, dq))
 
 
 def test_a_start_far_from_the_motion_is_refused() -> None:

@@ -10,7 +10,7 @@ from support.faulty_franky import FaultyRobot, State
 from support.lone_fr3 import Lone
 from support.sensors import Filtered
 
-from diffpbd.runtime.control.impedance import ImpedanceController
+from diffpbd.runtime.control.laws.impedance import ImpedanceController
 from diffpbd.runtime.loop.configuration import limits_of
 from diffpbd.runtime.loop.stopping import Reason
 

@@ -10,10 +10,10 @@ from unittest.mock import patch
 import numpy as np
 from support.bench_arm import EFFORT, JOINTS, SPEED, Bench, BenchArm, bench_limits, gravity, inertial
 
-from diffpbd.runtime.control.floating import GravityController
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.control.holding import HoldController
-from diffpbd.runtime.control.impedance import ImpedanceController
+from diffpbd.runtime.control.laws.gravity import GravityController
+from diffpbd.runtime.control.laws.hold import HoldController
+from diffpbd.runtime.control.laws.impedance import ImpedanceController
 from diffpbd.runtime.interface.controller import Controller, Mode
 from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.reflexes import BRAKING, ReflexSettings

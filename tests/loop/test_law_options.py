@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from diffpbd.runtime.base.errors import ArgumentError, InputError
-from diffpbd.runtime.loop.law_options import expect_options
+from diffpbd.runtime.control.ranges import expect_options
 from diffpbd.runtime.loop.reflexes import ReflexSettings
 from diffpbd.runtime.loop.run import RunOptions
 from diffpbd.runtime.loop.supervisor import Settings

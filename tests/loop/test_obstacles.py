@@ -77,7 +77,7 @@ def test_a_start_and_a_goal_in_an_obstacle_are_refused(arm: Robot) -> None:
 def test_the_controllers_plans_keep_away(arm: Robot, placed: bool) -> None:
     controller = made(arm, PLAN, placed).supervisor(arm).controller
     assert isinstance(controller, MpcController)
-    assert controller.settings()["horizon"] == 15
+    assert controller.mpc.problem.horizon == 15
     p, pd, poses = START.copy(), np.zeros(2), []
     controller.start(p)
     for k in range(100):

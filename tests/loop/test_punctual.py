@@ -12,7 +12,7 @@ from support.bench_arm import BenchArm
 from support.shared.sentences import normal
 
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.control.program import ProgramController
+from diffpbd.runtime.control.laws.program import ProgramController
 from diffpbd.runtime.loop.stopping import Reason
 
 from .bench_runs import check, impedance, run

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diffpbd.runtime.base.errors import InputError, SolverError
-from diffpbd.runtime.control.floating import GravityController
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.control.holding import HoldController
-from diffpbd.runtime.control.impedance import ImpedanceController
+from diffpbd.runtime.control.laws.gravity import GravityController
+from diffpbd.runtime.control.laws.hold import HoldController
+from diffpbd.runtime.control.laws.impedance import ImpedanceController
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.supervisor import Decision, Settings, Supervisor

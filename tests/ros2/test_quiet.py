@@ -19,11 +19,12 @@ from support.shared.sentences import normal
 from diffpbd.runtime.arms.ros2.said import Said
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.folder.locate import find_description
-from diffpbd.runtime.loop.configuration import Configuration, gravity_model, inertial_model, limits_of
+from diffpbd.runtime.loop.configuration import Configuration, gravity_model, limits_of
 from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.loop.supervisor import Settings
 from diffpbd.runtime.model.limits import Limits
+from diffpbd.runtime.model.statics import inertial_model
 
 LONG = 600.0  # s
 

@@ -19,9 +19,11 @@ import numpy as np
 import pinocchio
 
 from diffpbd.runtime import Robot
+from diffpbd.runtime.control import laws as table
 from diffpbd.runtime.control.gravity import GravityOwner
-from diffpbd.runtime.control.tracking import TrackController
-from diffpbd.runtime.loop.configuration import Configuration, limits_of, make_controller
+from diffpbd.runtime.control.law import Setup
+from diffpbd.runtime.control.laws.track import TrackController
+from diffpbd.runtime.loop.configuration import Configuration, limits_of
 from diffpbd.runtime.loop.motion import Laden, Motion
 from diffpbd.runtime.loop.reflexes import BRAKING, ReflexSettings
 from diffpbd.runtime.loop.run import Run, RunOptions
@@ -152,7 +154,7 @@ def by_pinocchio(urdf: str | Path, *, known: bool, kind: Kind = BAXTER, rotor: f
         if law["name"] == "track":
             controller = TrackController({k: v for k, v in law.items() if k != "name"}, motion.inertial, names)
         else:
-            controller = make_controller(law, limited, zero, effort)
+            controller = table.law_of(law).make(Setup(limited, zero, limits, settings.period))
         owner = owner_of(law)
         return Supervisor(
             controller, limits, settings, owner=owner, joints=names, motion=motion,

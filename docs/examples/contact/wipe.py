@@ -17,7 +17,7 @@ import numpy as np
 
 from diffpbd.codegen.generate import generate
 from diffpbd.runtime import load
-from diffpbd.runtime.control.cartesian import TaskImpedance, rotation_error
+from diffpbd.runtime.control.laws.cartesian import TaskImpedance, rotation_error
 from diffpbd.runtime.mpc import Bounds, Mpc, MpcOptions, Weights
 from diffpbd.runtime.simulate.plant import BAXTER_COULOMB, BAXTER_VISCOUS, ENCODER_STEP
 

@@ -26,9 +26,9 @@ from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.loop.arm import Clock, Fault
 from diffpbd.runtime.loop.guard import Guard
-from diffpbd.runtime.loop.motion import Inertial
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.model.limits import Limits
+from diffpbd.runtime.model.statics import Inertial
 from diffpbd.runtime.records.messages import JointState, Receipt
 
 __all__ = ["Ros2Arm"]

@@ -15,7 +15,7 @@ from diffpbd.runtime.arms.ros2.nudges import Nudges
 from diffpbd.runtime.arms.ros2.servo import SAG, HoldingServo
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.interface.limb_state import LimbState
-from diffpbd.runtime.loop.motion import Inertial
+from diffpbd.runtime.model.statics import Inertial
 
 __all__ = ["Hold", "Step"]
 

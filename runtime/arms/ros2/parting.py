@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.loop.motion import Inertial
+from diffpbd.runtime.model.statics import Inertial
 
 __all__ = ["BRAKING", "Holding", "Past", "mass_matrix", "slowed"]
 

@@ -17,10 +17,11 @@ from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.options import option
 from diffpbd.runtime.folder.locate import find_description
 from diffpbd.runtime.loop.arm import Arm
-from diffpbd.runtime.loop.configuration import Configuration, gravity_model, inertial_model
+from diffpbd.runtime.loop.configuration import Configuration, gravity_model
 from diffpbd.runtime.loop.ownership import sole_program
 from diffpbd.runtime.loop.recorder import Recorder
 from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.model.statics import inertial_model
 
 __all__ = ["DOMAIN_LINE", "KIND", "Topics"]
 

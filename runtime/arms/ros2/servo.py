@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray, within
-from diffpbd.runtime.loop.motion import Inertial
+from diffpbd.runtime.model.statics import Inertial
 
 __all__ = ["HOLD_PERIOD", "SAG", "HoldingServo"]
 

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.errors import ArgumentError, InputError
+from diffpbd.runtime.control.common import (
+    DAMPING,
+    GOAL_SPEED,
+    STIFFNESS,
+    GainWords,
+    ReferenceWords,
+    SpeedWords,
+    gains,
+)  # fmt: skip
+from diffpbd.runtime.control.law import Given, Law, PerJoint, Setup, bounded
 from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.model.statics import Inertial, inertial_model
 
-__all__ = ["TrackController"]
-
-Inertial = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-"""Inertial and friction torque [N·m] of a motion at q [rad], dq [rad/s], ddq [rad/s²]."""
+__all__ = ["Track", "TrackController"]
 
 PEAK = 1.875
 """Peak over mean speed of a fifth-order polynomial motion from rest to rest."""
@@ -34,9 +43,8 @@ class TrackController:
     mode = Mode.TORQUE
 
     def __init__(self, settings: Mapping[str, Any], inertial: Inertial, joints: tuple[str, ...]) -> None:
-        """`settings` as `settings()` gives them: reference (time, q, dq), stiffness and damping a joint, goal_speed
+        """`settings` as `Track` has them: reference (time, q, dq), stiffness and damping a joint, goal_speed
         [rad/s] of the way to the first sample, and reach [rad] of it (None: any)."""
-        self._settings = dict(settings)
         try:
             reference = settings["reference"]
             self._time, self._q, self._dq = (np.array(reference[k], dtype=np.float64) for k in ("time", "q", "dq"))
@@ -118,6 +126,33 @@ class TrackController:
         forward = self._inertial(wanted, rate, acceleration)
         return np.asarray(forward + self.stiffness * (wanted - q) + self.damping * (rate - dq), dtype=np.float64)
 
-    def settings(self) -> dict[str, object]:
-        """Plain data that make the same controller again."""
-        return dict(self._settings)
+
+@dataclass(frozen=True)
+class _Words(GainWords, SpeedWords, ReferenceWords):
+    pass
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Track(Law):
+    """The motion `reference` (time, q, dq), `stiffness` [N·m/rad] and `damping` [N·m·s/rad] a joint, `goal_speed` [rad/s] of
+    the way to the first sample and `reach` [rad] of it (None: any)."""
+
+    name: ClassVar[str] = "track"
+    words: ClassVar[type[_Words]] = _Words
+    stiffness: PerJoint = bounded(STIFFNESS)
+    damping: PerJoint = bounded(DAMPING)
+    goal_speed: float = bounded(GOAL_SPEED)
+    reference: Mapping[str, Any]
+    reach: float | None = None
+
+    @classmethod
+    def told(cls, words: _Words, given: Given) -> Track:
+        """Gains, and the samples of a log."""
+        found = gains(words, given, "stiffness", "damping")
+        if not words.reference:
+            raise ArgumentError("--controller track needs --reference LOG, such as the motion of `diffpbd excite`.")
+        return cls(**found, goal_speed=words.speed, **given.motion(words.reference, words.speed))
+
+    def make(self, setup: Setup) -> TrackController:
+        """The controller."""
+        return TrackController(vars(self), inertial_model(setup.robot, setup.alpha), setup.robot.joints)

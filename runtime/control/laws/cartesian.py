@@ -8,21 +8,36 @@ it, and is zero in directions in which the tip cannot move.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray, common_factor
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.base.options import option
+from diffpbd.runtime.base.states import parse_numbers
+from diffpbd.runtime.control.common import DAMPING, GOAL_SPEED, OLDER_WAY, STIFFNESS, GainWords, WayWords, gains, way
+from diffpbd.runtime.control.law import Given, Law, PerJoint, Range, Setup, bounded
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.model.robot import Robot
-from diffpbd.runtime.mpc.reference import GoalReference
+from diffpbd.runtime.mpc.profile import PROFILE
+from diffpbd.runtime.mpc.reference import GoalReference, way_to
 
-__all__ = ["CartesianController", "SINGULAR_SHARE", "TaskImpedance", "rotation_error", "task_inertia"]
+__all__ = ["Cartesian", "CartesianController", "SINGULAR_SHARE", "TaskImpedance", "rotation_error", "task_inertia"]
 
+TIP_STIFFNESS = (200.0, 200.0, 200.0, 5.0, 5.0, 5.0)  # N/m and N·m/rad
+TIP_DAMPING = 0.7  # of critical
+POSTURE = 0.2
+"""Share of the joints' stiffness that holds what does not move the tip."""
+TIP_STIFFEST = (3000.0, 3000.0, 3000.0, 300.0, 300.0, 300.0)
+"""N/m and N·m/rad; the range of libfranka's own Cartesian impedance."""
+FURTHEST, FASTEST = 2.0, 2.0
+"""m and m/s; beyond the reach and speed of the supported arms."""
+DAMPEST = 2.0
+"""Damping ratio."""
 SINGULAR_SHARE = 0.02
 """Share of the largest eigenvalue of J M⁻¹ Jᵀ below which the inverse is damped: the tip then takes fifty times
 the force in that direction for the same acceleration."""
@@ -172,12 +187,44 @@ class CartesianController:
         torque = task + rest
         return common_factor(torque, self._moved.effort) * torque
 
-    def settings(self) -> dict[str, object]:
-        """Gains, goal and the way to it."""
-        return {
-            "stiffness": [*self._moved.stiffness.tolist(), *self._turned.stiffness.tolist()],
-            "damping_ratio": self._moved.damping_ratio,
-            "offset": self._offset.tolist(), "speed": self._way.speed, "goal_profile": self._way.profile,
-            "goal_acceleration": self._way.acceleration, "goal_jerk": self._way.jerk, "posture": self._posture.tolist(),
-            "damping": self._damping.tolist(),
-        }  # fmt: skip
+
+@dataclass(frozen=True)
+class _Words(GainWords, WayWords):
+    tip_offset: str | None = option("Cartesian: way of the tip from its start [m], world axes.", None, metavar="JSON")
+    tip_stiffness: str | None = option("Cartesian: three [N/m], three [N·m/rad], world axes.", None, metavar="JSON")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Cartesian(Law):
+    """`stiffness` (6,) [N/m, N·m/rad] of the tip, its way `offset` (3,) [m] at `speed` [m/s], and `posture` [N·m/rad] and
+    `damping` [N·m·s/rad] a joint of what does not move the tip."""
+
+    name: ClassVar[str] = "cartesian"
+    words: ClassVar[type[_Words]] = _Words
+    older: ClassVar[Mapping[str, Any]] = OLDER_WAY
+    stiffness: Sequence[float] = bounded(
+        Range("--tip-stiffness", 0.0, TIP_STIFFEST, "N/m and N·m/rad", "a tip is not held stiffer", open=True)
+    )
+    offset: Sequence[float] = bounded(Range("--tip-offset", -FURTHEST, FURTHEST, "m", "an arm reaches no further"))
+    damping_ratio: float = bounded(Range("damping_ratio", 0.0, DAMPEST, "of critical", "more only makes it late"))
+    speed: float = bounded(replace(GOAL_SPEED, upper=FASTEST, unit="m/s", why="no tip is faster"))
+    damping: PerJoint = bounded(DAMPING)
+    posture: PerJoint = bounded(STIFFNESS)
+    goal_profile: str = PROFILE
+    goal_acceleration: float | None = None
+    goal_jerk: float | None = None
+
+    @classmethod
+    def told(cls, words: _Words, given: Given) -> Cartesian:
+        """The tip's springs and way; the joints' springs hold the posture with a share of their stiffness."""
+        joints = gains(words, given, "stiffness", "damping")
+        return cls(
+            stiffness=parse_numbers(words.tip_stiffness, "--tip-stiffness", TIP_STIFFNESS),
+            offset=parse_numbers(words.tip_offset, "--tip-offset", (0.0, 0.0, 0.0)), damping_ratio=TIP_DAMPING,
+            speed=words.speed, damping=joints["damping"], posture=[POSTURE * k for k in joints["stiffness"]], **way(words),
+        )  # fmt: skip
+
+    def make(self, setup: Setup) -> CartesianController:
+        """The controller."""
+        own = {key: value for key, value in vars(self).items() if not key.startswith("goal_")}
+        return CartesianController(setup.robot, setup.alpha, effort=setup.limits.effort, **own, **way_to(vars(self)))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.control.law import Law, Setup
 from diffpbd.runtime.interface.controller import Mode
 
-__all__ = ["HoldController"]
+__all__ = ["Hold", "HoldController"]
 
 
 class HoldController:
@@ -27,6 +31,14 @@ class HoldController:
         """The pose taken at the start [rad]."""
         return self._held
 
-    def settings(self) -> dict[str, object]:
-        """Nothing to set."""
-        return {}
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Hold(Law):
+    """No settings."""
+
+    name: ClassVar[str] = "hold"
+    mode: ClassVar[Mode] = Mode.POSITION
+
+    def make(self, setup: Setup) -> HoldController:
+        """The controller."""
+        return HoldController()

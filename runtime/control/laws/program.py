@@ -9,19 +9,27 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import shlex
 import signal
 import struct
 import subprocess
 import time as clock
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import InputError, SolverError
+from diffpbd.runtime.base.errors import ArgumentError, InputError, SolverError
+from diffpbd.runtime.base.options import option
+from diffpbd.runtime.control.law import Given, Law, Setup, Words
 from diffpbd.runtime.interface.controller import Mode
 
-__all__ = ["ProgramController"]
+__all__ = ["Program", "ProgramController"]
+
+REPLY_SHARE = 0.5
+"""Share of a period that a program may take for its reply."""
 
 HELLO, STATE, REPLY = b"DPBA", b"DPBS", b"DPBR"
 _HELLO = struct.Struct("<4sI")
@@ -81,10 +89,6 @@ class ProgramController:
         assert self._last is not None
         return self._last[1]
 
-    def settings(self) -> dict[str, object]:
-        """The command line."""
-        return {"command": self._command, "timeout": self._timeout}
-
     def _exchange(self, time: float, q: FloatArray, dq: FloatArray, timeout: float) -> FloatArray:
         self._sequence = (self._sequence + 1) % (1 << 32) or 1  # 0: the answer to the greeting
         numbers = np.concatenate([q, dq]).astype("<f8").tobytes()
@@ -137,3 +141,29 @@ class ProgramController:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
+
+
+@dataclass(frozen=True)
+class _Words(Words):
+    program: str | None = option("With --controller program: your program, such as ./spring.", None, metavar="COMMAND")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Program(Law):
+    """The words of a `command`, and the `timeout` [s] of its replies."""
+
+    name: ClassVar[str] = "program"
+    words: ClassVar[type[_Words]] = _Words
+    command: Sequence[str]
+    timeout: float
+
+    @classmethod
+    def told(cls, words: _Words, given: Given) -> Program:
+        """The command line's words."""
+        if not words.program:
+            raise ArgumentError("--controller program needs --program COMMAND.")
+        return cls(command=shlex.split(words.program), timeout=REPLY_SHARE / given.rate)
+
+    def make(self, setup: Setup) -> ProgramController:
+        """The controller, whose program runs."""
+        return ProgramController(self.command, setup.alpha, setup.robot.n, timeout=self.timeout)
