@@ -151,6 +151,24 @@ def test_friction_holds_a_joint_up_to_its_bound_and_slows_it_beyond(tmp_path: Pa
     assert np.abs(arm.dq[0]) < 1e-9
 
 
+@pytest.mark.parametrize("stiffness", [None, 2000.0])
+def test_a_hard_stop_takes_energy_and_gives_none(stiffness: float | None) -> None:
+    """The last joint of an FR3 in motion is driven into its end; a speed only set to zero there made 16 000 rad/s."""
+    arm = RealArm("fr3", Differences(friction=0.0, rotor=0.05, stiffness=stiffness))
+    arm.gears.dq[:] = arm.gears.dtheta[:] = [0.4, 0.3, -0.3, 0.2, 0.3, -0.4, 2.0]
+    arm.gears.upper[6] = arm.q[6] + 0.05
+    hold = arm.holding()
+    before = arm.energy()
+    given = 0.0
+    for _ in range(round(0.2 / STEP)):
+        q = arm.gears.theta.copy()
+        arm.apply(hold, STEP)
+        given += float(hold @ (arm.gears.theta - q))
+        assert arm.q[6] <= arm.gears.upper[6]
+        assert arm.energy() - given < before + 0.02
+    assert arm.energy() - given < before - (0.05 if stiffness is None else 0.0)  # an elastic gear's rotor springs back
+
+
 def test_a_push_and_a_wall_act_at_the_hand() -> None:
     arm = RealArm("ur5e", FREE)
     model = pinocchio.buildModelFromUrdf(str(arm.kind.urdf()))

@@ -51,6 +51,29 @@ static double dry(const Joints *a, int k, double v) {
   return a->coulomb[k] + (a->breakaway[k] - a->coulomb[k]) * exp(-r * r);
 }
 
+/* Links beyond their hard stops come back to them, by impulses that stop those that go further. An impulse on one joint changes
+   the speeds of all; a speed that is only set to zero would add energy to the others. */
+static void stopped(Joints *a, double w[MOST][MOST]) {
+  int n = a->n, side[MOST], any = 0;
+  double given[MOST] = {0};
+  for (int k = 0; k < n; k++) {
+    double q = fmin(fmax(a->q[k], a->lower[k]), a->upper[k]);
+    side[k] = (a->q[k] > q) - (a->q[k] < q);
+    any |= side[k];
+    a->theta[k] += a->elastic ? 0.0 : q - a->q[k];
+    a->q[k] = q;
+  }
+  if (!any) return;
+  for (int sweep = 0; sweep < SWEEPS; sweep++)
+    for (int k = 0; k < n; k++) {
+      if (!side[k]) continue;
+      double before = given[k];
+      given[k] = side[k] * fmin(side[k] * (before - a->dq[k] / w[k][k]), 0.0);
+      for (int i = 0; i < n; i++) a->dq[i] += w[i][k] * (given[k] - before);
+    }
+  for (int k = 0; k < n && !a->elastic; k++) a->dtheta[k] = a->dq[k];
+}
+
 static int rigid(Joints *a, double h) {
   int n = a->n;
   double w[MOST][MOST], v[MOST], most[MOST];
@@ -82,6 +105,7 @@ static int rigid(Joints *a, double h) {
     a->theta[k] += way;
     a->dq[k] = a->dtheta[k] = v[k];
   }
+  stopped(a, w);
   return 0;
 }
 
@@ -112,23 +136,13 @@ static int elastic(Joints *a, double h) {
       a->q[k] += dt * a->dq[k];
       a->theta[k] += dt * a->dtheta[k];
     }
+    stopped(a, w);
   }
   return 0;
 }
 
-/* `mass` (without rotors) and `force` are of the middle of the step; `mass` is spoiled. A link that comes to a hard stop stays
-   there. 0, or 1 where the mass matrix is not positive definite. */
+/* `mass` (without rotors) and `force` are of the middle of the step; `mass` is spoiled. 0, or 1 where the mass matrix is not
+   positive definite. */
 int joints_advance(Joints *a, double h) {
-  if (a->elastic ? elastic(a, h) : rigid(a, h)) return 1;
-  for (int k = 0; k < a->n; k++) {
-    double q = fmin(fmax(a->q[k], a->lower[k]), a->upper[k]);
-    if (q == a->q[k]) continue;
-    a->q[k] = q;
-    a->dq[k] = 0.0;
-    if (!a->elastic) {
-      a->theta[k] = q;
-      a->dtheta[k] = 0.0;
-    }
-  }
-  return 0;
+  return a->elastic ? elastic(a, h) : rigid(a, h);
 }
