@@ -43,7 +43,8 @@ class Kind:
     """An arm that `diffpbd run` can drive. `words` declares the options that not every arm has; `expect` refuses options, and
     may fill in what the environment says.
 
-    `gains` are stiffness [N·m/rad] and damping [N·m·s/rad] by joint where no option says them; `rate` [Hz] of the ticks,
+    `gains` are stiffness [N·m/rad] and damping [N·m·s/rad] by joint where no option says them, of a robot, alpha
+    and a rate [Hz]; `rate` [Hz] of the ticks,
     where a law needs no longer than that; `hold` [s] of the pose before the law.
     `suppresses`: the arm's own gravity compensation can be told to stay away.
     """
@@ -52,7 +53,7 @@ class Kind:
     words: type
     meant: Callable[[Robot, Words], bool]
     attach: Callable[[Robot, Configuration, Words], AbstractContextManager[Attached]]
-    gains: Callable[[Robot, FloatArray], tuple[FloatArray, FloatArray]]
+    gains: Callable[[Robot, FloatArray, float], tuple[FloatArray, FloatArray]]
     expect: Callable[[dict[str, Any]], None] = lambda options: None
     rate: float = 250.0
     hold: float = 0.4

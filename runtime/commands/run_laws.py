@@ -83,7 +83,7 @@ def configured(
             without_spring_confirmed=options["without_spring"],
         ))  # fmt: skip
     given = Given(
-        robot, *kind.gains(robot, alpha), rate, options["clearance"],
+        robot, *kind.gains(robot, alpha, rate), rate, options["clearance"],
         lambda path, speed: _motion(robot, path, speed, words),
     )  # fmt: skip
     told = law.words(**{field.name: options[field.name] for field, _ in options_of(law.words)})

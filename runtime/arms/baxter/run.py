@@ -136,5 +136,5 @@ def _simulated(robot: Robot) -> Iterator[str]:
 
 KIND = Kind(
     "a Baxter", _Own, _meant, _attach,
-    lambda robot, alpha: (by_joint(robot.joints, STIFFNESS), by_joint(robot.joints, DAMPING)),
+    lambda robot, alpha, rate: (by_joint(robot.joints, STIFFNESS), by_joint(robot.joints, DAMPING)),
 )  # fmt: skip
