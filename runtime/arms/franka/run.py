@@ -129,5 +129,6 @@ def _loaded(driver: Any, robot: Robot, alpha: FloatArray, options: Mapping[str, 
 
 KIND = Kind(
     "a Franka Research 3", _Own, lambda robot, words: is_fr3(robot.joints), _attach,
-    lambda robot, alpha, rate: (by_joint(robot.joints, STIFFNESS), by_joint(robot.joints, DAMPING)), expect=_expect, rate=1000.0,
+    lambda robot, alpha, rate: (by_joint(robot.joints, STIFFNESS), by_joint(robot.joints, DAMPING)),
+    expect=_expect, rate=1000.0,
 )  # fmt: skip
