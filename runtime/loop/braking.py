@@ -65,7 +65,7 @@ class Brake:
     def begin(self, shown: Shown, *, led: bool = False) -> None:
         """A stop begins; `shown` is what is known of the arm besides its model.
 
-        An arm that is `led` by hand may carry what nobody has seen: the integral counts all of its speed.
+        An arm that is `led` by hand or was pushed may carry what nobody has seen: the integral counts all of its speed.
         """
         self._shown, self._led = shown, led
         self._links = self._empty

