@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
+from graphlib import TopologicalSorter
 
 import pytest
-from support.imports import ROOT, arrows, circle, importers, imports
+from support.imports import ROOT, arrows, circle, importers, imports, modules
 
 GENERATOR_ONLY = {"sympy", "casadi", "jinja2"}
 # Beyond numpy: what the solvers, the plots and the command line import when they are called.
@@ -122,3 +124,17 @@ def test_no_test_module_imports_another() -> None:
                 if lender.name.startswith("test_") and lender.exists():
                     lent.add(lender.relative_to(ROOT / "tests").as_posix())
     assert lent <= LENDERS
+
+
+def test_rooms_of_identify() -> None:
+    """At most 25 files beside each other, and no circle between rooms."""
+    above = "diffpbd.runtime.identify."
+    files = [module for module in modules("runtime/identify") if module.count(".") > above.count(".")]
+    rooms = Counter(module.removeprefix(above).partition(".")[0] for module in files)
+    assert len(rooms) > 5 and max(rooms.values()) <= 25, rooms
+    needs = {room: set[str]() for room in rooms}
+    for module, imported in arrows("runtime/identify").items():
+        room = module.removeprefix(above).partition(".")[0]
+        needs.get(room, set()).update(name.removeprefix(above).partition(".")[0] for name in imported)
+    others = {room: (needed - {room}) & set(rooms) for room, needed in needs.items()}
+    TopologicalSorter(others).prepare()  # raises CycleError and names the rooms
