@@ -39,7 +39,7 @@ from diffpbd.codegen.description.read.source import SourceError, parse
 from diffpbd.codegen.description.read.urdf.document import read_document
 from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
 from diffpbd.codegen.description.robot.robot import Robot
-from diffpbd.codegen.emit.c_writer import kernel
+from diffpbd.codegen.emit.text.c_writer import kernel
 from diffpbd.codegen.graph.functions.functions import Graphs
 from diffpbd.codegen.graph.loops.build import build
 from diffpbd.codegen.graph.solved.floating import graphs_of

@@ -16,7 +16,7 @@ from diffpbd.codegen.description.front.export import urdf_text
 from diffpbd.codegen.description.front.urdf import read_urdf
 from diffpbd.codegen.description.recipe.file import load_recipe
 from diffpbd.codegen.description.recipe.recipe import default_recipe
-from diffpbd.codegen.emit.environment import render
+from diffpbd.codegen.emit.text.environment import render
 from diffpbd.codegen.generate import generate
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.arms.viewer_page import literally

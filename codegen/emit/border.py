@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Container, Iterable, Sequence
 from typing import Final
 
-from diffpbd.codegen.emit.c_writer import literal
-from diffpbd.codegen.emit.enumerators import frames, parameters, statuses
-from diffpbd.codegen.emit.model_header import Value, add_source_model
-from diffpbd.codegen.emit.sources import Emission
+from diffpbd.codegen.emit.emission.model_header import Value, add_source_model
+from diffpbd.codegen.emit.emission.sources import Emission
+from diffpbd.codegen.emit.tables.enumerators import frames, parameters, statuses
+from diffpbd.codegen.emit.text.c_writer import literal
 from diffpbd.runtime.folder.manifest import ABI_VERSION, Argument, Function, Joint, Parameter
 from diffpbd.runtime.folder.parameter_rules import rules
 

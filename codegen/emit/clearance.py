@@ -7,7 +7,7 @@ from collections.abc import Callable
 import casadi as ca
 
 from diffpbd.codegen.description.joints.loops import WORLD_FRAME
-from diffpbd.codegen.emit import sources
+from diffpbd.codegen.emit.emission import sources
 from diffpbd.codegen.graph.clearance.clearance import Clearance, counts_of, specs
 from diffpbd.codegen.graph.clearance.pairs import choose, reach_of
 from diffpbd.codegen.graph.functions.capabilities import GRAPHS, Capabilities

@@ -7,14 +7,14 @@ from typing import Final
 
 import casadi as ca
 
-from diffpbd.codegen.emit.c_writer import kernel
-from diffpbd.codegen.emit.constants import IN_C, STATUS_NAMES
-from diffpbd.codegen.emit.environment import plain
-from diffpbd.codegen.emit.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts, zero
-from diffpbd.codegen.emit.model_header import Value
+from diffpbd.codegen.emit.emission.model_header import Value
+from diffpbd.codegen.emit.emission.sources import Emission, places
 from diffpbd.codegen.emit.single import single
-from diffpbd.codegen.emit.sources import Emission, places
-from diffpbd.codegen.emit.step_kernels import START_RATE
+from diffpbd.codegen.emit.step.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts, zero
+from diffpbd.codegen.emit.step.step_kernels import START_RATE
+from diffpbd.codegen.emit.tables.constants import IN_C, STATUS_NAMES
+from diffpbd.codegen.emit.text.c_writer import kernel
+from diffpbd.codegen.emit.text.environment import plain
 from diffpbd.codegen.graph.expressions.translate import graph_of
 from diffpbd.codegen.graph.functions.capabilities import Capabilities
 from diffpbd.codegen.graph.functions.functions import Graphs

@@ -14,24 +14,27 @@ import casadi as ca
 from diffpbd.codegen.description.recipe.recipe import Recipe
 from diffpbd.codegen.description.robot.frames import chosen_frames
 from diffpbd.codegen.description.robot.robot import Robot
-from diffpbd.codegen.emit import formulas, mpc, paths, sources, steps
+from diffpbd.codegen.emit import formulas
 from diffpbd.codegen.emit.border import add_frame, add_header
 from diffpbd.codegen.emit.clearance import add_clearance
-from diffpbd.codegen.emit.cone_constants import CONE_CONSTANTS
-from diffpbd.codegen.emit.constants import CONSTANTS, FLOATING_CONSTANTS, LIMIT_CONSTANTS
-from diffpbd.codegen.emit.constrained_step import add_constrained_step, motors
 from diffpbd.codegen.emit.cuda import add_cuda, check_cuda
+from diffpbd.codegen.emit.emission import paths, sources
+from diffpbd.codegen.emit.emission.model_header import add_model
 from diffpbd.codegen.emit.example_start import example_start
 from diffpbd.codegen.emit.facts import facts, joint_facts, phantoms
-from diffpbd.codegen.emit.floating import add_floating_step
 from diffpbd.codegen.emit.frames import add_frames
-from diffpbd.codegen.emit.joint_step import add_joint_step, add_step_lanes
-from diffpbd.codegen.emit.loop_constants import LOOP_CONSTANTS
-from diffpbd.codegen.emit.loop_instant import add_loop_instant
-from diffpbd.codegen.emit.model_header import add_model
 from diffpbd.codegen.emit.single import add_single, check_single
-from diffpbd.codegen.emit.step_kernels import step_kernels
-from diffpbd.codegen.emit.torque_estimation import add_torque_estimation
+from diffpbd.codegen.emit.solved import mpc
+from diffpbd.codegen.emit.solved.constrained_step import add_constrained_step, motors
+from diffpbd.codegen.emit.solved.floating import add_floating_step
+from diffpbd.codegen.emit.solved.loop_instant import add_loop_instant
+from diffpbd.codegen.emit.step import steps
+from diffpbd.codegen.emit.step.joint_step import add_joint_step, add_step_lanes
+from diffpbd.codegen.emit.step.step_kernels import step_kernels
+from diffpbd.codegen.emit.step.torque_estimation import add_torque_estimation
+from diffpbd.codegen.emit.tables.cone_constants import CONE_CONSTANTS
+from diffpbd.codegen.emit.tables.constants import CONSTANTS, FLOATING_CONSTANTS, LIMIT_CONSTANTS
+from diffpbd.codegen.emit.tables.loop_constants import LOOP_CONSTANTS
 from diffpbd.codegen.graph.functions import design, identification, maximal, simultaneous
 from diffpbd.codegen.graph.functions.capabilities import GRAPHS, UNROLLED, Capabilities, Command, capabilities
 from diffpbd.codegen.graph.functions.derivatives import RowSpec, Spec, specs

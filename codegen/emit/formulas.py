@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Final
 
-from diffpbd.codegen.emit.c_writer import Kernel
-from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
-from diffpbd.codegen.emit.paths import add_lanes
-from diffpbd.codegen.emit.sources import Emission, add_leaves
+from diffpbd.codegen.emit.emission.model_header import Table, Value, add_source_model
+from diffpbd.codegen.emit.emission.paths import add_lanes
+from diffpbd.codegen.emit.emission.sources import Emission, add_leaves
+from diffpbd.codegen.emit.text.c_writer import Kernel
 from diffpbd.codegen.graph.functions.derivatives import RowSpec, Spec
 from diffpbd.runtime.folder.manifest import Function
 

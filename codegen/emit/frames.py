@@ -12,11 +12,11 @@ from typing import Any, Final
 import casadi as ca
 
 from diffpbd.codegen.description.robot.robot import WORLD, Robot, Tip
-from diffpbd.codegen.emit.c_writer import literal
-from diffpbd.codegen.emit.constants import BAD_GOAL, NO_FRAME, NOT_REACHED
-from diffpbd.codegen.emit.model_header import Table, Value, add_source_model
-from diffpbd.codegen.emit.numbers import Numbers, numbers
-from diffpbd.codegen.emit.sources import Emission, argument, obstacle_shapes, places
+from diffpbd.codegen.emit.emission.model_header import Table, Value, add_source_model
+from diffpbd.codegen.emit.emission.sources import Emission, argument, obstacle_shapes, places
+from diffpbd.codegen.emit.tables.constants import BAD_GOAL, NO_FRAME, NOT_REACHED
+from diffpbd.codegen.emit.text.c_writer import literal
+from diffpbd.codegen.emit.text.numbers import Numbers, numbers
 from diffpbd.codegen.functions import DOCS
 from diffpbd.codegen.graph.expressions.geometry import rows, square
 from diffpbd.codegen.graph.model.model import Model

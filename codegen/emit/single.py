@@ -14,10 +14,10 @@ from types import MappingProxyType
 from typing import Final
 
 from diffpbd.codegen.emit.border import add_entries, add_header
-from diffpbd.codegen.emit.c_writer import literal
-from diffpbd.codegen.emit.constants import STATUS_NAMES
-from diffpbd.codegen.emit.environment import plain
-from diffpbd.codegen.emit.sources import Emission
+from diffpbd.codegen.emit.emission.sources import Emission
+from diffpbd.codegen.emit.tables.constants import STATUS_NAMES
+from diffpbd.codegen.emit.text.c_writer import literal
+from diffpbd.codegen.emit.text.environment import plain
 from diffpbd.codegen.graph.functions.capabilities import Capabilities
 from diffpbd.codegen.graph.model.model import Model
 from diffpbd.runtime.base.errors import InputError

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from diffpbd.codegen.emit.enumerators import status_table
+from diffpbd.codegen.emit.tables.enumerators import status_table
 from diffpbd.codegen.functions import FUNCTIONS, Declared, Slot, table
 from diffpbd.codegen.graph.functions.catalogue import JOINTS, axes, unit_and_frame
 from diffpbd.runtime.folder.manifest import SCALAR, VECTOR

@@ -1376,8 +1376,10 @@ class Mpc(_Rollout):
         tip_weights: [cost per m^2] columns: along the way, at the end
         bounds: [as what they bound] columns: least u, most u, most change of u in a step, least p, most p, most |pd|
         options: [1, cost per unit] 0 start (0: guess, 1: guess moved on by a step, 2: cold, guess not read); 1 most
-        quadratic programs (1: one real-time iteration); 2 most iterations of each; 3 relative gap and 4 relative
-        change of u at which to stop; 5, 6 price of a unit beyond bounds of p and pd
+        quadratic programs (1: one real-time iteration); 2 most iterations of each, up to 10: rounds of the active-set
+        method alone, and where they end early, status 5 and a plan that keeps the torque bounds at no more cost than
+        the guess; 3 relative gap and 4 relative change of u at which to stop; 5, 6 price of a unit beyond bounds of p
+        and pd
         h: [s]
         alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
         P_guess: [rad (m where prismatic)] joints, base to tip; a column a node: the ends of the steps, with N + 1
@@ -1412,8 +1414,10 @@ class Mpc(_Rollout):
         tip_weights: [cost per m^2] columns: along the way, at the end
         bounds: [as what they bound] columns: least u, most u, most change of u in a step, least p, most p, most |pd|
         options: [1, cost per unit] 0 start (0: guess, 1: guess moved on by a step, 2: cold, guess not read); 1 most
-        quadratic programs (1: one real-time iteration); 2 most iterations of each; 3 relative gap and 4 relative
-        change of u at which to stop; 5, 6 price of a unit beyond bounds of p and pd
+        quadratic programs (1: one real-time iteration); 2 most iterations of each, up to 10: rounds of the active-set
+        method alone, and where they end early, status 5 and a plan that keeps the torque bounds at no more cost than
+        the guess; 3 relative gap and 4 relative change of u at which to stop; 5, 6 price of a unit beyond bounds of p
+        and pd
         h: [s]
         alpha: a vector in the order of robot.alpha, or values by name; default robot.alpha.defaults
         P_guess: [rad (m where prismatic)] joints, base to tip; a column a node: the ends of the steps, with N + 1

@@ -1,5 +1,5 @@
 /* Spinning (0) and rolling (1) friction of contacts, as impulses divided by their lever arms: rows after the three of sliding. See
- * codegen/joint_space/discs.py. */
+ * codegen/joint_space/contact/discs.py. */
 static int disc_size(int k, int kind) {
   const int more = touch_size(k) - 3;
   return kind == 0 ? (more == 1 || more == 3) : more >= 2 ? 2 : 0;

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from diffpbd.codegen.emit.environment import render
+from diffpbd.codegen.emit.text.environment import render
 from diffpbd.runtime import InputError, load
 from diffpbd.runtime.folder.compiler import compile_library
 from diffpbd.runtime.folder.integrity import record_library

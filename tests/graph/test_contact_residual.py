@@ -13,7 +13,7 @@ from support.touch_oracle import End, Oracle
 from diffpbd.codegen.graph.contact.contacts import normals, rows_at
 from diffpbd.codegen.graph.model.meetings import inlined
 from diffpbd.codegen.graph.solved.contact_residual import specs
-from diffpbd.codegen.joint_space import contacts
+from diffpbd.codegen.joint_space.contact import contacts
 
 
 def turned(o: Oracle, impulses: Any, frames: Any, own: Any) -> Any:

@@ -24,7 +24,7 @@ from diffpbd.codegen.graph.loops.motion import SHARE
 from diffpbd.codegen.graph.loops.poses import Probe
 from diffpbd.codegen.graph.loops.rows import choose
 from diffpbd.codegen.graph.model.model import Chosen, Model, independent
-from diffpbd.codegen.joint_space import closures
+from diffpbd.codegen.joint_space.loops import closures
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.joint_types import CONTINUOUS
 from diffpbd.runtime.commands.check import command

@@ -25,7 +25,7 @@ from diffpbd.codegen.graph.functions.derivatives import specs
 from diffpbd.codegen.graph.functions.functions import Graphs
 from diffpbd.codegen.graph.loops.build import build
 from diffpbd.codegen.graph.model.model import Model
-from diffpbd.codegen.joint_space import contacts
+from diffpbd.codegen.joint_space.contact import contacts
 from diffpbd.codegen.program.program import Program
 
 

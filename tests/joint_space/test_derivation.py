@@ -14,8 +14,8 @@ import mpmath
 import pytest
 import sympy as sp
 
-from diffpbd.codegen.joint_space import link_jacobian
 from diffpbd.codegen.joint_space import step as joint_space
+from diffpbd.codegen.joint_space.links import link_jacobian
 from diffpbd.codegen.laws import forces
 from diffpbd.codegen.method import projection
 from diffpbd.codegen.method.constraints import JointVectors, gradient, hinge_residual, joint_gap, slide_residual

@@ -14,7 +14,7 @@ from support.robots import loaded_alpha, model
 from diffpbd.codegen.description.front.resolve import read_robot, shipped_robots
 from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
 from diffpbd.codegen.graph.loops.build import build
-from diffpbd.codegen.joint_space import link_rollout, link_step
+from diffpbd.codegen.joint_space.links import link_rollout, link_step
 from diffpbd.runtime.functions.parameters import ParameterVector
 
 H = 0.01

@@ -18,7 +18,8 @@ from support.rolled import STRICT
 
 from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.graph.loops.build import build
-from diffpbd.codegen.joint_space import link_jacobian, tree_jacobian
+from diffpbd.codegen.joint_space import tree_jacobian
+from diffpbd.codegen.joint_space.links import link_jacobian
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
 from diffpbd.runtime.folder.compiler import find_compiler

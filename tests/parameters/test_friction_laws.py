@@ -24,7 +24,7 @@ from diffpbd.codegen.description.recipe.recipe import default_recipe, with_optio
 from diffpbd.codegen.graph.expressions.translate import inline
 from diffpbd.codegen.graph.model.parameters import alpha_entries
 from diffpbd.codegen.graph.step import joint_step
-from diffpbd.codegen.joint_space import link_jacobian
+from diffpbd.codegen.joint_space.links import link_jacobian
 from diffpbd.codegen.program.program import Program
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError

@@ -14,8 +14,9 @@ import sympy as sp
 from support.imports import arrows
 from support.robots import model
 
-from diffpbd.codegen.emit.step_kernels import step_kernels
-from diffpbd.codegen.joint_space import link_step, recursive, step_jacobian
+from diffpbd.codegen.emit.step.step_kernels import step_kernels
+from diffpbd.codegen.joint_space import recursive
+from diffpbd.codegen.joint_space.links import link_step, step_jacobian
 from diffpbd.codegen.program import elimination, store, tree
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.text import Unwritable, read, write

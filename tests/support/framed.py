@@ -13,11 +13,11 @@ import numpy as np
 from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.recipe.recipe import with_options
 from diffpbd.codegen.description.robot.frames import chosen_frames
-from diffpbd.codegen.emit import sources
 from diffpbd.codegen.emit.border import add_entries, add_header
-from diffpbd.codegen.emit.constants import CONSTANTS
+from diffpbd.codegen.emit.emission import sources
+from diffpbd.codegen.emit.emission.model_header import add_model
 from diffpbd.codegen.emit.frames import add_frames
-from diffpbd.codegen.emit.model_header import add_model
+from diffpbd.codegen.emit.tables.constants import CONSTANTS
 from diffpbd.codegen.graph.loops.build import build
 from diffpbd.runtime.folder.compiler import compile_flags, find_compiler
 from diffpbd.runtime.functions.parameters import ParameterVector

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diffpbd.codegen.emit.environment import LARGE_ANGLE, plain
+from diffpbd.codegen.emit.text.environment import LARGE_ANGLE, plain
 
 
 def head() -> str:

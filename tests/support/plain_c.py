@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from diffpbd.codegen.emit.c_writer import literal
-from diffpbd.codegen.emit.constants import STATUS_NAMES
 from diffpbd.codegen.emit.folder import ALL_CONSTANTS
+from diffpbd.codegen.emit.tables.constants import STATUS_NAMES
+from diffpbd.codegen.emit.text.c_writer import literal
 from support.imports import ROOT
 
 HERE = ROOT / "tests" / "c"

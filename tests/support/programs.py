@@ -13,7 +13,7 @@ from diffpbd.codegen.graph.functions import maximal
 from diffpbd.codegen.graph.model.model import Model
 from diffpbd.codegen.joint_space import recursive
 from diffpbd.codegen.joint_space import step as joint_space
-from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
+from diffpbd.codegen.joint_space.links import step_jacobian as joint_space_jacobian
 from diffpbd.codegen.laws import forces
 from diffpbd.codegen.method import constraints, kinematics
 from diffpbd.codegen.program.program import Program

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.codegen.emit.border import add_entries
-from diffpbd.codegen.emit.constants import CONSTANTS
-from diffpbd.codegen.emit.joint_step import add_joint_step
-from diffpbd.codegen.emit.model_header import add_model
-from diffpbd.codegen.emit.sources import Banner, Emission
-from diffpbd.codegen.emit.step_kernels import step_kernels
+from diffpbd.codegen.emit.emission.model_header import add_model
+from diffpbd.codegen.emit.emission.sources import Banner, Emission
+from diffpbd.codegen.emit.step.joint_step import add_joint_step
+from diffpbd.codegen.emit.step.step_kernels import step_kernels
+from diffpbd.codegen.emit.tables.constants import CONSTANTS
 from diffpbd.codegen.graph.model.model import Model
 from diffpbd.codegen.joint_space import step as joint_space
 from diffpbd.codegen.joint_space import tree_jacobian

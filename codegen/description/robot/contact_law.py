@@ -1,7 +1,7 @@
 """The numbers of a contact's law, each declared once: key of `[[contact]]`, check, entry of alpha, words of `check`.
 
 A number that is added here gets all of that. If it is in `IN_CONE` it also stands in the block `contact_law` of the kernels,
-whose formula `joint_space/cones.py` (`contact_pair`) gives it a meaning.
+whose formula `joint_space/contact/cones.py` (`contact_pair`) gives it a meaning.
 """
 
 from __future__ import annotations

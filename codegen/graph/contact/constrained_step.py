@@ -12,8 +12,8 @@ from diffpbd.codegen.graph.functions.functions import Graphs
 from diffpbd.codegen.graph.model import alike
 from diffpbd.codegen.graph.model.model import Model, prepare
 from diffpbd.codegen.graph.step.joint_step import kernel_graph, node_torque, residuals, solve
-from diffpbd.codegen.joint_space import bordered, closures
 from diffpbd.codegen.joint_space import step as joint_space
+from diffpbd.codegen.joint_space.loops import bordered, closures
 
 
 def closed_rows(model: Model, p: Any, every: bool = False) -> tuple[Any, Any]:

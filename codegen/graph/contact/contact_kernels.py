@@ -15,7 +15,7 @@ from diffpbd.codegen.graph.expressions.translate import graph_of
 from diffpbd.codegen.graph.model import alike
 from diffpbd.codegen.graph.model.model import Model, Prepared
 from diffpbd.codegen.graph.step.joint_step import kernel_graph
-from diffpbd.codegen.joint_space import contacts
+from diffpbd.codegen.joint_space.contact import contacts
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from diffpbd.codegen.graph.expressions.translate import inline
 from diffpbd.codegen.graph.model.meetings import inlined
 from diffpbd.codegen.graph.model.model import Model
 from diffpbd.codegen.graph.step.joint_step import residuals
-from diffpbd.codegen.joint_space import cones, contacts, discs
+from diffpbd.codegen.joint_space.contact import cones, contacts, discs
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Contact, Tree
 

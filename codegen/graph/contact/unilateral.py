@@ -13,7 +13,7 @@ from diffpbd.codegen.graph.expressions.translate import graph_of, inline
 from diffpbd.codegen.graph.model.model import Model, Prepared
 from diffpbd.codegen.graph.model.parameters import SIDES
 from diffpbd.codegen.graph.step.joint_step import residuals
-from diffpbd.codegen.joint_space import cones, discs, distant
+from diffpbd.codegen.joint_space.contact import cones, discs, distant
 from diffpbd.codegen.method.limits import INWARDS, OUTSIDE
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Program

@@ -16,7 +16,9 @@ from diffpbd.codegen.graph.functions import maximal
 from diffpbd.codegen.graph.model.meetings import inlined
 from diffpbd.codegen.graph.model.model import Model
 from diffpbd.codegen.graph.step.joint_step import solve
-from diffpbd.codegen.joint_space import closures, contacts, recursive, recursive_jacobian, wrenches
+from diffpbd.codegen.joint_space import recursive, recursive_jacobian, wrenches
+from diffpbd.codegen.joint_space.contact import contacts
+from diffpbd.codegen.joint_space.loops import closures
 from diffpbd.codegen.laws import forces, levers, memory
 from diffpbd.codegen.program.program import Program
 

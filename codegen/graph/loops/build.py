@@ -18,7 +18,7 @@ from diffpbd.codegen.graph.loops.poses import Probe
 from diffpbd.codegen.graph.loops.rows import choose
 from diffpbd.codegen.graph.model.model import Chosen, Model, assemble, keeping
 from diffpbd.codegen.graph.model.parameters import alpha_entries
-from diffpbd.codegen.joint_space import closures
+from diffpbd.codegen.joint_space.loops import closures
 from diffpbd.codegen.program.tree import Tree
 
 

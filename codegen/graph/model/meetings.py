@@ -30,7 +30,7 @@ from diffpbd.codegen.graph.expressions.distances import (
 from diffpbd.codegen.graph.expressions.geometry import square
 from diffpbd.codegen.graph.expressions.translate import inline
 from diffpbd.codegen.graph.model.model import Model
-from diffpbd.codegen.joint_space.contacts import MEETING, PLACES, places
+from diffpbd.codegen.joint_space.contact.contacts import MEETING, PLACES, places
 from diffpbd.codegen.program.program import Program
 
 SMOOTHING: Final = 1e-7

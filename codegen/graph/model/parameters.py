@@ -10,7 +10,7 @@ from diffpbd.codegen.description.geometry.rigid import ANGLES, AXES, MOMENTS, rp
 from diffpbd.codegen.description.recipe.recipe import Recipe
 from diffpbd.codegen.description.robot.contact_law import NUMBERS, OF_ALL, given
 from diffpbd.codegen.description.robot.robot import Contact, Joint, Loop, LoopType, Robot, Vec3
-from diffpbd.codegen.joint_space.cones import LIMIT_LOAD
+from diffpbd.codegen.joint_space.contact.cones import LIMIT_LOAD
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.folder.manifest import Parameter
 

@@ -13,7 +13,7 @@ from diffpbd.codegen.graph.model.model import Model
 from diffpbd.codegen.graph.solved.solved_step import NEXT, STATE, solved, symbols_of
 from diffpbd.codegen.graph.step.joint_step import forwards, jacobian_alpha
 from diffpbd.codegen.joint_space import step as joint_space
-from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
+from diffpbd.codegen.joint_space.links import step_jacobian as joint_space_jacobian
 from diffpbd.codegen.method.velocity import FRICTION_ITERATIONS
 from diffpbd.codegen.program.program import Program
 

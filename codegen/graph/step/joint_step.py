@@ -12,9 +12,9 @@ from diffpbd.codegen.graph.expressions.gears import gears_of
 from diffpbd.codegen.graph.expressions.translate import graph_of, inline
 from diffpbd.codegen.graph.model.meetings import inlined
 from diffpbd.codegen.graph.model.model import Model, Prepared
-from diffpbd.codegen.joint_space import link_adjoint, link_rollout, link_step
 from diffpbd.codegen.joint_space import step as joint_space
-from diffpbd.codegen.joint_space import step_jacobian as joint_space_jacobian
+from diffpbd.codegen.joint_space.links import link_adjoint, link_rollout, link_step
+from diffpbd.codegen.joint_space.links import step_jacobian as joint_space_jacobian
 from diffpbd.codegen.laws import forces
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Program

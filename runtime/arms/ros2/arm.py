@@ -16,7 +16,7 @@ from diffpbd.runtime.arms.ros2.hold import Hold
 from diffpbd.runtime.arms.ros2.holder import Holder
 from diffpbd.runtime.arms.ros2.link import Handing, Link
 from diffpbd.runtime.arms.ros2.nudges import Nudges
-from diffpbd.runtime.arms.ros2.parting import BRAKING, Holding, Past, mass_matrix, slowed
+from diffpbd.runtime.arms.ros2.parting import BRAKING, Holding, Past, slowed
 from diffpbd.runtime.arms.ros2.said import Said, contradiction, in_order
 from diffpbd.runtime.arms.ros2.serving import serve
 from diffpbd.runtime.arms.ros2.servo import HOLD_PERIOD
@@ -26,6 +26,7 @@ from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.loop.arm import Clock, Fault
 from diffpbd.runtime.loop.guard import Guard
+from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.model.limits import Limits
 from diffpbd.runtime.model.statics import Inertial
@@ -154,7 +155,7 @@ class Ros2Arm(Heard):
             return text
         self._asked = True
         if self._holder.measured:
-            mass = mass_matrix(self._inertial, self._state.q)
+            mass = Motion(self._inertial).mass_at(self._state.q)
             inertia = 1.0 / np.diag(np.linalg.inv(mass))
             ordered = answer.joints is not None
             self._holding.nudges = Nudges(self.joints, self.limits.effort, inertia, self._holder.noise, ordered=ordered)

@@ -13,9 +13,10 @@ from collections.abc import Callable
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.model.statics import Inertial
 
-__all__ = ["BRAKING", "Holding", "Past", "mass_matrix", "slowed"]
+__all__ = ["BRAKING", "Holding", "Past", "slowed"]
 
 Holding = Callable[[FloatArray], FloatArray]
 """The torque [N·m] that holds the arm at q [rad]; zero where the robot holds itself."""
@@ -71,7 +72,9 @@ class Past:
         stride = (now - middle) / count
         for k in range(count):
             acting = self._mean(middle + k * stride, middle + (k + 1) * stride) - holding(q) - lost * (dq != 0.0)
-            found = dq + stride * np.linalg.solve(mass_matrix(inertial, q), acting - inertial(q, dq, np.zeros_like(q)))
+            found = dq + stride * np.linalg.solve(
+                Motion(inertial).mass_at(q), acting - inertial(q, dq, np.zeros_like(q))
+            )
             dq = np.where(found * agreed > 0.0, found, 0.0)
             q = q + stride * dq
         return q, SHARE * dq
@@ -83,13 +86,6 @@ class Past:
         until = np.clip(np.append(times[1:], np.inf), begin, end)
         since = np.clip(np.append(-np.inf, times[1:]), begin, end)
         return np.asarray((until - since) @ torques / (end - begin), dtype=np.float64)
-
-
-def mass_matrix(inertial: Inertial, q: FloatArray) -> FloatArray:
-    """M(q) [kg·m²], a column a call."""
-    zero = np.zeros_like(q)
-    rest = inertial(q, zero, zero)
-    return np.stack([inertial(q, zero, one) - rest for one in np.eye(q.size)], axis=1)
 
 
 def slowed(inertial: Inertial, q: FloatArray, dq: FloatArray, torque: FloatArray, seconds: float) -> FloatArray:

@@ -15,12 +15,12 @@ import pytest
 from support.robots import generated
 
 from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
-from diffpbd.codegen.emit.c_writer import kernel
-from diffpbd.codegen.emit.constrained_step import judged
+from diffpbd.codegen.emit.solved.constrained_step import judged
+from diffpbd.codegen.emit.text.c_writer import kernel
 from diffpbd.codegen.graph.loops.build import build
 from diffpbd.codegen.graph.model.model import independent, prepare
 from diffpbd.codegen.graph.step.joint_step import kernel_graph
-from diffpbd.codegen.joint_space import bordered
+from diffpbd.codegen.joint_space.loops import bordered
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import SolverError
 

@@ -9,10 +9,10 @@ import pytest
 from support.mechanisms import MECHANISMS
 
 from diffpbd.codegen.description.front.resolve import resolve
-from diffpbd.codegen.emit.constrained_step import add_constrained_step
-from diffpbd.codegen.emit.joint_step import add_joint_step
-from diffpbd.codegen.emit.sources import Banner, Emission
-from diffpbd.codegen.emit.step_kernels import step_kernels
+from diffpbd.codegen.emit.emission.sources import Banner, Emission
+from diffpbd.codegen.emit.solved.constrained_step import add_constrained_step
+from diffpbd.codegen.emit.step.joint_step import add_joint_step
+from diffpbd.codegen.emit.step.step_kernels import step_kernels
 from diffpbd.codegen.graph.loops.build import build
 
 STEP, DERIVATIVES = 1.7, 2.5

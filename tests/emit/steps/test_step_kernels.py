@@ -13,7 +13,7 @@ from support.robots import loaded, loaded_alpha, model
 from support.rolled import rolled_step, run_rolled
 
 from diffpbd.codegen.description.front.resolve import resolve
-from diffpbd.codegen.emit.step_kernels import step_kernels
+from diffpbd.codegen.emit.step.step_kernels import step_kernels
 from diffpbd.codegen.graph.loops.build import build
 from diffpbd.runtime.functions.parameters import ParameterVector
 

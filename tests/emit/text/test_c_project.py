@@ -13,8 +13,8 @@ from support.floating_arm import floating_arm
 from support.imports import ROOT
 from support.robots import CACHE, generated, loaded
 
-from diffpbd.codegen.emit.constants import ALPHA_STATUS, SPECIAL_STATUS, STATUS, STATUS_NAMES
-from diffpbd.codegen.emit.enumerators import alpha_identifiers, status_table
+from diffpbd.codegen.emit.tables.constants import ALPHA_STATUS, SPECIAL_STATUS, STATUS, STATUS_NAMES
+from diffpbd.codegen.emit.tables.enumerators import alpha_identifiers, status_table
 from diffpbd.codegen.functions import table
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.mpc.problem import Status

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from support.kernel_head import head
 
-from diffpbd.codegen.emit.c_writer import PIECE, Kernel, UnknownOperation, kernel, literal
+from diffpbd.codegen.emit.text.c_writer import PIECE, Kernel, UnknownOperation, kernel, literal
 
 HEAD = "#include <math.h>\n" + head()
 

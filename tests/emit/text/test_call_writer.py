@@ -14,8 +14,8 @@ import pytest
 import sympy as sp
 from support.kernel_head import head
 
-from diffpbd.codegen.emit import call_writer
-from diffpbd.codegen.emit.call_writer import CallWriter, Routine
+from diffpbd.codegen.emit.text import call_writer
+from diffpbd.codegen.emit.text.call_writer import CallWriter, Routine
 from diffpbd.codegen.graph.expressions.translate import call_graph
 from diffpbd.codegen.program.program import Matrix, Program
 

@@ -147,7 +147,7 @@ def test_kernels_are_those_of_the_c_sources() -> None:
 
 def test_the_same_text_whenever_it_is_made() -> None:
     from diffpbd.codegen.emit.cuda import add_cuda
-    from diffpbd.codegen.emit.sources import Banner, Emission
+    from diffpbd.codegen.emit.emission.sources import Banner, Emission
 
     emission = Emission("double_pendulum", Banner("", "0", "double_pendulum", "0", ""))
     add_cuda(emission, model("double_pendulum"), capabilities(model("double_pendulum")))

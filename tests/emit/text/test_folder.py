@@ -18,9 +18,9 @@ from support.numeric import states
 from support.robots import FULL, SOAK, generated, loaded, loaded_alpha
 
 from diffpbd.codegen.description.front.resolve import resolve
-from diffpbd.codegen.emit.constants import CONSTANTS, FRAME_STATUS, STATUS
 from diffpbd.codegen.emit.folder import write_folder
-from diffpbd.codegen.emit.hold_constants import HOLD_STATUS
+from diffpbd.codegen.emit.tables.constants import CONSTANTS, FRAME_STATUS, STATUS
+from diffpbd.codegen.emit.tables.hold_constants import HOLD_STATUS
 from diffpbd.codegen.graph.solved.step_graphs import UNROLLED
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.folder.compiler import compile_library

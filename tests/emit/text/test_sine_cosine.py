@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 from support.kernel_head import head
 
-from diffpbd.codegen.emit.environment import LARGE_ANGLE
+from diffpbd.codegen.emit.text.environment import LARGE_ANGLE
 from diffpbd.runtime.folder.compiler import compile_flags, find_compiler
 
 Array = npt.NDArray[np.float64]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import casadi as ca
 
-from diffpbd.codegen.emit.c_writer import kernel, unused
+from diffpbd.codegen.emit.text.c_writer import kernel, unused
 
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-fsyntax-only"]
 

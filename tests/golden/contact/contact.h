@@ -31,7 +31,7 @@ extern "C" {
  * it where contact_hash() gives the same text. */
 #define CONTACT_VERSION "0.2.0"
 #define CONTACT_ABI 1
-#define CONTACT_HASH "663f13a1b6d66576e89d9deb2c4845d1405a3bbe49d7472d77e8e8b736a2ac3c"
+#define CONTACT_HASH "6553abf5493c4c6c75faec0938a8913d9616adbe61808cc6cd74ee586e89f338"
 
 enum contact_status {
   CONTACT_STATUS_OK = 0,

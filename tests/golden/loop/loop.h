@@ -31,7 +31,7 @@ extern "C" {
  * it where loop_hash() gives the same text. */
 #define LOOP_VERSION "0.2.0"
 #define LOOP_ABI 1
-#define LOOP_HASH "77fb17d294cd7f18feb108723ad4e5fcc58dee554ce49eaf70e013a1d09c9718"
+#define LOOP_HASH "9b9e86dbd50fc89fb5472f834f3a68fc629064a5c7828f83a362925120038c2c"
 
 enum loop_status {
   LOOP_STATUS_OK = 0,

@@ -1,0 +1,1 @@
+"""Files in the making: functions with their inputs, the headers of a model."""

@@ -1,0 +1,1 @@
+"""The step of a tree: kernels, variants, parameter slopes, torque estimation."""

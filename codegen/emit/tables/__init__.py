@@ -1,0 +1,1 @@
+"""Constants, statuses and names that the C and its readers share."""

@@ -1,0 +1,1 @@
+"""Texts of C: operations, numbers, templates, sizes of work arrays."""

@@ -1,0 +1,1 @@
+"""Contacts: their rows, friction cones and discs, and distances that stay far."""

@@ -1,0 +1,1 @@
+"""The step in link frames, as short trees are emitted: its Jacobian, adjoint, energies and rollout."""

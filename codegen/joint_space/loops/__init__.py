@@ -1,0 +1,1 @@
+"""Closed loops: their rows, and the bordered systems of a step with them."""
