@@ -5,11 +5,9 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections import Counter
-from graphlib import TopologicalSorter
 
 import pytest
-from support.imports import ROOT, arrows, circle, importers, imports, modules
+from support.imports import ROOT, arrows, circle, importers, imports
 
 GENERATOR_ONLY = {"sympy", "casadi", "jinja2"}
 # Beyond numpy: what the solvers, the plots and the command line import when they are called.
@@ -34,6 +32,9 @@ GRAPH = (
     ("clearance",), ("loops",), ("solved",), ("contact",), ("functions",), ("step",), ("model",), ("expressions",), ("",),
 )  # fmt: skip
 EMIT = (("",), ("solved", "step"), ("emission",), ("tables",), ("text",))
+IDENTIFY = (
+    ("",), ("doors",), ("causes", "choices", "contact"), ("motion", "torque"), ("settings",), ("columns",), ("result",),
+)  # fmt: skip
 JOINT_SPACE = (("contact", "loops"), ("links",), ("",))
 
 
@@ -52,6 +53,7 @@ def room(inside: str, rows: tuple[tuple[str, ...], ...]) -> str:
         ("codegen/graph", GRAPH),
         ("codegen/emit", EMIT),
         ("codegen/joint_space", JOINT_SPACE),
+        ("runtime/identify", IDENTIFY),
     ],
 )
 def test_no_arrow_runs_back_up(folder: str, rows: tuple[tuple[str, ...], ...]) -> None:
@@ -133,17 +135,3 @@ def test_no_test_module_imports_another() -> None:
                 if lender.name.startswith("test_") and lender.exists():
                     lent.add(lender.relative_to(ROOT / "tests").as_posix())
     assert lent <= LENDERS
-
-
-def test_rooms_of_identify() -> None:
-    """At most 25 files beside each other, and no circle between rooms."""
-    above = "diffpbd.runtime.identify."
-    files = [module for module in modules("runtime/identify") if module.count(".") > above.count(".")]
-    rooms = Counter(module.removeprefix(above).partition(".")[0] for module in files)
-    assert len(rooms) > 5 and max(rooms.values()) <= 25, rooms
-    needs = {room: set[str]() for room in rooms}
-    for module, imported in arrows("runtime/identify").items():
-        room = module.removeprefix(above).partition(".")[0]
-        needs.get(room, set()).update(name.removeprefix(above).partition(".")[0] for name in imported)
-    others = {room: (needed - {room}) & set(rooms) for room, needed in needs.items()}
-    TopologicalSorter(others).prepare()  # raises CycleError and names the rooms
