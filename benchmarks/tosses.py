@@ -21,9 +21,9 @@ from diffpbd.codegen.generate import generate
 from diffpbd.runtime import load
 from diffpbd.runtime.base.quaternions import difference
 from diffpbd.runtime.identify import fit_tosses, parted, read_tosses, select
-from diffpbd.runtime.identify.toss_solve import predict, solve
-from diffpbd.runtime.identify.toss_windows import Linear, TossWindows, cut, whole
-from diffpbd.runtime.identify.tosses import NOISE, STILL, figures, first_states, width
+from diffpbd.runtime.identify.contact.toss_solve import predict, solve
+from diffpbd.runtime.identify.contact.toss_windows import Linear, TossWindows, cut, whole
+from diffpbd.runtime.identify.contact.tosses import NOISE, STILL, figures, first_states, width
 
 FIT = ["contact", "contact.half", "contact.centre", "plane.slope", "com", "inertia"]
 SUBSTEPS = 8

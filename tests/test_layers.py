@@ -32,6 +32,9 @@ GRAPH = (
     ("clearance",), ("loops",), ("solved",), ("contact",), ("functions",), ("step",), ("model",), ("expressions",), ("",),
 )  # fmt: skip
 EMIT = (("",), ("solved", "step"), ("emission",), ("tables",), ("text",))
+IDENTIFY = (
+    ("",), ("doors",), ("causes", "choices", "contact"), ("motion", "torque"), ("settings",), ("columns",), ("result",),
+)  # fmt: skip
 JOINT_SPACE = (("contact", "loops"), ("links",), ("",))
 
 
@@ -50,6 +53,7 @@ def room(inside: str, rows: tuple[tuple[str, ...], ...]) -> str:
         ("codegen/graph", GRAPH),
         ("codegen/emit", EMIT),
         ("codegen/joint_space", JOINT_SPACE),
+        ("runtime/identify", IDENTIFY),
     ],
 )
 def test_no_arrow_runs_back_up(folder: str, rows: tuple[tuple[str, ...], ...]) -> None:

@@ -8,7 +8,7 @@ from scipy.optimize import least_squares
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.identify import identify
-from diffpbd.runtime.identify.result import Estimate
+from diffpbd.runtime.identify.result.result import Estimate
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.processing import Processing, process
 from diffpbd.runtime.model.robot import Robot

@@ -59,7 +59,7 @@ def identify(
     """
     from diffpbd.runtime.identify import Settings, select, starting_point, unknown_torques, with_inertials
     from diffpbd.runtime.identify import identify as fit_logs
-    from diffpbd.runtime.identify.workers import workers
+    from diffpbd.runtime.identify.settings.workers import workers
 
     expect_options("identify", how, keywords("IdentifyHow"))
     names = fit.split(",") if isinstance(fit, str) else list(fit)

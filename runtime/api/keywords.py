@@ -28,7 +28,7 @@ KEYWORDS: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]]] = Mappi
     ),
     "IdentifyHow": (
         ("runtime.logs.recording:Reading", "runtime.logs.mending:Mending", "runtime.logs.processing:Processing",
-         "runtime.identify.settings:Settings"),
+         "runtime.identify.settings.settings:Settings"),
         {"accept": f"{NAMES} | None", "drive_gain": "float | Mapping[str, float]", "jobs": "int",
          "torques": "Mapping[str, float] | str | None", "progress": "Callable[[str], None] | None"},
     ),

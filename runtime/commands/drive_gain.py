@@ -34,7 +34,7 @@ def command(robot: str, logs: tuple[str, ...], loaded: tuple[str, ...], payload:
     --drive-gain of the other commands.
     """
     from diffpbd.runtime.identify import Wanted, read_recordings
-    from diffpbd.runtime.identify.drive_gains import drive_gains
+    from diffpbd.runtime.identify.doors.drive_gains import drive_gains
 
     distinct([], [*(("LOG", path) for path in (*logs, *loaded)), ("--map", words.column_map), *robot_files(robot)])
     for path in loaded:

@@ -11,22 +11,22 @@ recorded, `workers` for more than one process; `with_inertials` is a robot with 
 numbers; `implausible` holds a result against the description; `minimise` is least squares by IPOPT.
 """
 
-from diffpbd.runtime.identify.bodies import PRIOR
-from diffpbd.runtime.identify.forms import identify
-from diffpbd.runtime.identify.least_squares import Condensation, minimise
-from diffpbd.runtime.identify.lengths import of_lengths
-from diffpbd.runtime.identify.plausibility import implausible
-from diffpbd.runtime.identify.provenance import provenance, repeated
-from diffpbd.runtime.identify.recordings import Wanted, read_recordings, samples_of
-from diffpbd.runtime.identify.result import Identification
-from diffpbd.runtime.identify.selection import in_contact, select
-from diffpbd.runtime.identify.settings import FORMS, FRICTION_MODELS, LOSSES, RESIDUALS, STANDSTILL, Settings
-from diffpbd.runtime.identify.standin import with_inertials
-from diffpbd.runtime.identify.starting import starting_point
-from diffpbd.runtime.identify.torques import unknown_torques, write_torques
-from diffpbd.runtime.identify.toss_files import Toss, parted, read_tosses
-from diffpbd.runtime.identify.tosses import fit_tosses
-from diffpbd.runtime.identify.workers import Map, one_by_one, workers
+from diffpbd.runtime.identify.columns.bodies import PRIOR
+from diffpbd.runtime.identify.contact.toss_files import Toss, parted, read_tosses
+from diffpbd.runtime.identify.contact.tosses import fit_tosses
+from diffpbd.runtime.identify.doors.forms import identify
+from diffpbd.runtime.identify.motion.least_squares import Condensation, minimise
+from diffpbd.runtime.identify.motion.lengths import of_lengths
+from diffpbd.runtime.identify.motion.torques import unknown_torques, write_torques
+from diffpbd.runtime.identify.result.plausibility import implausible
+from diffpbd.runtime.identify.result.provenance import provenance, repeated
+from diffpbd.runtime.identify.result.result import Identification
+from diffpbd.runtime.identify.settings.recordings import Wanted, read_recordings, samples_of
+from diffpbd.runtime.identify.settings.selection import in_contact, select
+from diffpbd.runtime.identify.settings.settings import FORMS, FRICTION_MODELS, LOSSES, RESIDUALS, STANDSTILL, Settings
+from diffpbd.runtime.identify.settings.standin import with_inertials
+from diffpbd.runtime.identify.settings.starting import starting_point
+from diffpbd.runtime.identify.settings.workers import Map, one_by_one, workers
 
 __all__ = [
     "FORMS", "FRICTION_MODELS", "LOSSES", "PRIOR", "RESIDUALS", "STANDSTILL", "Condensation", "Identification", "Map",

@@ -11,7 +11,7 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.origin import origin
-from diffpbd.runtime.identify.result import Errors, Identification, Trace
+from diffpbd.runtime.identify.result.result import Errors, Identification, Trace
 from diffpbd.runtime.report.figures import MEASURED, PREDICTED
 from diffpbd.runtime.report.identification_text import at_bound
 from diffpbd.runtime.report.svg import Curve, bars, lines

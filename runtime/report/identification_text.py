@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diffpbd.runtime.functions.friction import mean_of
-from diffpbd.runtime.identify.result import COMBINATION, Essential, Estimate, Identification
+from diffpbd.runtime.identify.result.result import COMBINATION, Essential, Estimate, Identification
 from diffpbd.runtime.report.tables import number, table
 
 __all__ = ["at_bound", "summary"]

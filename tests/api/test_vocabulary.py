@@ -17,7 +17,7 @@ from diffpbd.runtime.base.options import options_of
 from diffpbd.runtime.cli import COMMANDS, cli
 from diffpbd.runtime.commands.check import READ
 from diffpbd.runtime.excite import Wishes
-from diffpbd.runtime.identify import settings as identify
+from diffpbd.runtime.identify.settings import settings as identify
 from diffpbd.runtime.logs.mending import Mending
 from diffpbd.runtime.model.inverse_kinematics import Sought
 from diffpbd.runtime.mpc.options import MpcOptions
@@ -86,7 +86,7 @@ ALONE = {
     "export-acados": "writes Python", "info": "robot.manifest, and print(robot)", "eval": "robot.function(name)(...)",
     "run": "drives an arm until it is stopped", "sim": "a process until it is stopped", "sim-baxter": "as sim",
     "sim-fr3": "as sim", "net-torque-map": "writes C",
-    "drive-gain": "diffpbd.runtime.identify.drive_gains",
+    "drive-gain": "diffpbd.runtime.identify.doors.drive_gains",
 }  # fmt: skip
 """Commands without a call of `diffpbd` that has the same words, and why."""
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from diffpbd.codegen.description.front.resolve import ROBOTS
 from diffpbd.runtime import InputError, Robot, SolverError, cli
 from diffpbd.runtime.base.files import distinct, parse_json, write_atomic
-from diffpbd.runtime.identify.torque_form import _failures
+from diffpbd.runtime.identify.doors.torque_form import _failures
 from experiments.method.convergence import converge
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from diffpbd.runtime import Robot
-from diffpbd.runtime.identify.design import KINDS, LINK_COLUMNS
-from diffpbd.runtime.identify.problem import Problem
+from diffpbd.runtime.identify.columns.design import KINDS, LINK_COLUMNS
+from diffpbd.runtime.identify.torque.problem import Problem
 
 
 def convex_optimum(robot: Robot, problem: Problem) -> float:

@@ -1,8 +1,8 @@
 """Recordings of an arm made from a seed, in twelve scenarios, with the truth known.
 
 `drawn_arm.c` has the arm's dynamics once more, without a line of ours, and integrates them by Runge and Kutta's fourth order
-under a computed torque that a controller holds between its ticks; `tests/identify/test_specification.py` holds it against
-Pinocchio.
+under a computed torque that a controller holds between its ticks; `tests/identify/causes/test_specification.py` holds it
+against Pinocchio.
 """
 
 from __future__ import annotations

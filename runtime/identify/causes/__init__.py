@@ -1,0 +1,1 @@
+"""Causes that a fitted model may lack, and the evidence for each."""

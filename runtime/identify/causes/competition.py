@@ -1,0 +1,202 @@
+"""Compares possible causes of the fitted model's residual by cross-validation.
+
+Each cause adds a few columns to the fitted ones. All coefficients are fitted by least squares without one fold of the
+recordings in turn, and judged by that fold's torque error. Rows are condensed to Gram matrices by fold and joint, so a cause
+costs one small solve per fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.identify.causes.causes import LOAD, MASSES, TILT, Cause, Table
+
+__all__ = ["MARGIN", "WORTH", "Grams", "Winner", "condensed", "normal", "pieces", "same", "won"]
+
+WORTH = 0.1
+"""[1] Least reduction of a joint's cross-validated RMS for a cause to be named."""
+MARGIN = 0.1
+"""[1] Least relative excess of every rival's RMS over the winner's."""
+FOLDS = 6
+"""[1] Number of folds: recordings, or parts of a single one."""
+FEWEST = 3
+"""[1] Least number of recordings for folds of whole recordings."""
+RIDGE = 1e-9
+"""[1] Ridge relative to the squares of columns, for directions that the recordings do not determine."""
+SLACK = 0.02
+"""[1] Further margin for causes with more columns, relative to the RMS before: they explain that much of anything."""
+UNREAD = 1e-150
+"""[N·m or N] A joint with less torque has no sensor and no weight; larger squares do not underflow."""
+ORDER = ("scale", TILT, LOAD, MASSES, "gain")
+"""Kinds with lower priority than all others, in this order."""
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The winning cause, the joints that it improves, its coefficient, and the cross-validated RMS (n,) [N·m or N] without and
+    with it; `rival`: the next best one of another kind, with its score."""
+
+    cause: Cause
+    joints: tuple[int, ...]
+    figure: float
+    before: FloatArray
+    after: FloatArray
+    rival: Cause | None
+    beside: FloatArray
+
+
+def normal(weight: FloatArray, squares: FloatArray) -> FloatArray:
+    """Coefficients (k,) of least squares, from the squares (n, k + 1, k + 1) of columns with the residual as the last."""
+    together = np.tensordot(weight, squares, axes=1)
+    H, h = together[:-1, :-1], together[:-1, -1]
+    scale = np.sqrt(np.diag(H))
+    scale = np.where(scale > 0.0, scale, 1.0)
+    square = H / np.outer(scale, scale) + RIDGE * np.eye(len(H))
+    return np.asarray(np.linalg.solve(square, h / scale) / scale, dtype=np.float64)
+
+
+class Grams:
+    """Squares (folds, n, columns + 1, columns + 1) of all columns with the residual as the last, and counts (folds, n)."""
+
+    def __init__(
+        self, squares: FloatArray, counts: FloatArray, fitted: npt.NDArray[np.intp], floor: FloatArray
+    ) -> None:
+        self.squares, self.counts, self.fitted, self.floor = squares, counts, fitted, floor
+        self.total = squares.sum(axis=0)
+        alone = np.sqrt(self.total[:, -1, -1] / np.maximum(counts.sum(axis=0), 1.0))
+        scale = np.maximum(alone, floor)
+        self.weight = 1.0 / np.where(scale > UNREAD, scale, np.inf) ** 2
+
+    def left(self, columns: npt.NDArray[np.intp]) -> FloatArray:
+        """Mean squares (folds, n) of each fold with coefficients of the others."""
+        own = np.append(columns, self.squares.shape[-1] - 1)
+        part = self.squares[:, :, own[:, None], own]
+        whole = part.sum(axis=0)
+        result = np.zeros(self.counts.shape)
+        for f, block in enumerate(part):
+            c = np.append(normal(self.weight, whole - block), -1.0)
+            result[f] = np.maximum(np.einsum("i,jik,k->j", c, block, c), 0.0)
+        return result / np.maximum(self.counts, 1.0)
+
+    def coefficients(self, columns: npt.NDArray[np.intp]) -> FloatArray:
+        """By all folds."""
+        return self.solved(self.total, columns)
+
+    def figure(self, cause: Cause, fitted: npt.NDArray[np.intp]) -> float:
+        """Coefficient of a cause besides fitted columns, by all folds."""
+        told = np.union1d(fitted, cause.columns[:1] if cause.kind == LOAD else cause.columns)
+        return float(self.coefficients(told)[np.searchsorted(told, cause.columns[0])])
+
+    def solved(self, squares: FloatArray, columns: npt.NDArray[np.intp]) -> FloatArray:
+        """Coefficients of columns by some of the squares (n, columns + 1, columns + 1)."""
+        own = np.append(columns, squares.shape[-1] - 1)
+        return normal(self.weight, squares[:, own[:, None], own])
+
+    def rms(self, left: FloatArray) -> FloatArray:
+        """Of all folds (n,), floor included."""
+        mean = (left * self.counts).sum(axis=0) / np.maximum(self.counts.sum(axis=0), 1.0)
+        return np.asarray(np.hypot(np.sqrt(mean), self.floor), dtype=np.float64)
+
+
+def pieces(tables: Sequence[Table]) -> list[tuple[int, int, npt.NDArray[np.intp]]]:
+    """Fold, index of the table and rows of every part that is left out."""
+    found = []
+    for k, table in enumerate(tables):
+        rows = np.arange(len(table.residual))
+        if len(tables) >= FEWEST:
+            found.append((k % FOLDS, k, rows))
+        else:
+            found += [(f, k, part) for f, part in enumerate(np.array_split(rows, FOLDS))]
+    return found
+
+
+def condensed(tables: Sequence[Table], fitted: npt.NDArray[np.intp], floor: FloatArray) -> Grams:
+    """Folds are recordings, or stretches of them where these are fewer than three."""
+    parts = pieces(tables)
+    folds = 1 + max(f for f, _, _ in parts)
+    n, count = tables[0].residual.shape[1], tables[0].columns.shape[-1]
+    squares, counts = np.zeros((folds, n, count + 1, count + 1)), np.zeros((folds, n))
+    for f, at, rows in parts:
+        table = tables[at]
+        for j in range(n):
+            block = np.column_stack([table.columns[rows, j], table.residual[rows, j]])
+            weight = table.weights[rows, j]
+            squares[f, j] += (block * weight[:, None]).T @ block
+            counts[f, j] += weight.sum()
+    return Grams(squares, counts, fitted, floor)
+
+
+def won(
+    grams: Grams, causes: Sequence[Cause], judged: Sequence[int], possible: Callable[[Cause, float], bool],
+    nameable: Callable[[Cause], bool] = lambda _: True,
+) -> Winner | None:  # fmt: skip
+    """The best cause, or None if none improves enough or two are similar. One that is not `nameable` can only be a rival."""
+    none = grams.left(grams.fitted)
+    before = grams.rms(none)
+    tried = []
+    for cause in causes:
+        columns = np.union1d(grams.fitted, cause.columns)
+        left = grams.left(columns)
+        after = grams.rms(left)
+        helped = tuple(j for j in judged if after[j] < (1.0 - WORTH) * before[j] and _steady(none[:, j], left[:, j]))
+        tried.append(_Tried(cause, helped, grams.figure(cause, grams.fitted), after))
+    tried = [own for own in tried if possible(own.cause, own.figure)]  # impossible ones are no rivals
+    for own in sorted(
+        (t for t in tried if t.helped and nameable(t.cause)), key=lambda t: (_order(t.cause), t.rank(before, judged))
+    ):
+        score = own.score(before, own.helped)
+        rivals = sorted((t for t in tried if not same(own.cause, t.cause)), key=lambda t: t.score(before, own.helped))
+        if all(t.score(before, own.helped) >= _least(own.cause, t.cause, score) for t in rivals):
+            near = next((t for t in rivals if _order(t.cause) <= _order(own.cause)), None)
+            return Winner(
+                own.cause, own.helped, own.figure, before, own.after,
+                None if near is None else near.cause, before if near is None else near.after,
+            )  # fmt: skip
+    return None
+
+
+@dataclass(frozen=True)
+class _Tried:
+    cause: Cause
+    helped: tuple[int, ...]
+    figure: float
+    after: FloatArray
+
+    def score(self, before: FloatArray, joints: Sequence[int]) -> float:
+        """Ratio of the RMS at these joints to that before [1]."""
+        own = list(joints)
+        return float(np.sqrt(((self.after[own] / before[own]) ** 2).mean()))
+
+    def rank(self, before: FloatArray, judged: Sequence[int]) -> float:
+        """`score` of all judged joints."""
+        return self.score(before, judged)
+
+
+def _steady(without: FloatArray, left: FloatArray) -> bool:
+    """Whether a cause helps in all folds but one in six."""
+    return int((left >= without).sum()) <= len(left) // FOLDS
+
+
+def same(cause: Cause, other: Cause) -> bool:
+    """Whether two are one cause, in several sizes."""
+    return cause.kind.split()[0] == other.kind.split()[0] and cause.joint == other.joint
+
+
+def _order(cause: Cause) -> int:
+    """Priority: single columns, then several, a gain last, since a load or wrong masses look like one."""
+    return ORDER.index(cause.kind) if cause.kind in ORDER else -1
+
+
+def _least(cause: Cause, other: Cause, score: float) -> float:
+    """Least score of a rival for a cause with `score` to win, both relative to the RMS before.
+
+    A rival of lower priority has more columns or resembles this cause, so it must explain more.
+    """
+    if _order(other) > _order(cause):
+        return (1.0 - MARGIN) * score - SLACK
+    return (1.0 + MARGIN) * score

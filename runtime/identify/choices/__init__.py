@@ -1,0 +1,1 @@
+"""Choices that recordings left out decide: friction laws, samples near standstill."""

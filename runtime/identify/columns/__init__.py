@@ -1,0 +1,1 @@
+"""Columns of the torque that unknowns add along a recording."""

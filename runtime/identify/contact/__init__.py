@@ -1,0 +1,1 @@
+"""Friction of contacts and heights of planes, from motions and tosses."""

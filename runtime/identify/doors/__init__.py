@@ -1,0 +1,1 @@
+"""The forms by name, and the gains of drives."""

@@ -1,0 +1,1 @@
+"""The forms that follow a trajectory of the generated step."""

@@ -1,0 +1,1 @@
+"""What an identification found, with its statistics and provenance."""

@@ -1,0 +1,1 @@
+"""What an identification is given: recordings, what to fit, how."""

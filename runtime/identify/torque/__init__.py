@@ -1,0 +1,1 @@
+"""The solves of the torque form, and statistics of their solutions."""
