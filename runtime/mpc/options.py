@@ -92,5 +92,7 @@ def parse_weights(text: str) -> dict[str, Any]:
     for name, value in data.items():
         numbers = value if isinstance(value, list) and name != "end" else [value]
         if any(isinstance(x, bool) or not isinstance(x, (int, float)) or not 0 <= x < math.inf for x in numbers):
-            raise wrong(f"{arg.weights}: {name}: expected a number or a list of numbers of at least 0, found {value!r}.")
+            raise wrong(
+                f"{arg.weights}: {name}: expected a number or a list of numbers of at least 0, found {value!r}."
+            )
     return data

@@ -19,12 +19,12 @@ from support.touching import RADIUS, reaching_arm, two_arms, two_balls
 from diffpbd.codegen.description.front.resolve import read_robot
 from diffpbd.codegen.description.recipe.file import load_recipe
 from diffpbd.codegen.description.robot.robot import Contact, Plane, Robot
-from diffpbd.codegen.graph.contact.contact_kernels import touch_curvature, touch_slopes
+from diffpbd.codegen.graph.contact.contact_kernels import Share, touch_curvature, touch_slopes
 from diffpbd.codegen.graph.contact.contacts import rows_at
 from diffpbd.codegen.graph.functions.derivatives import specs
 from diffpbd.codegen.graph.functions.functions import Graphs
 from diffpbd.codegen.graph.loops.build import build
-from diffpbd.codegen.graph.model.model import Model
+from diffpbd.codegen.graph.model.model import Model, prepare
 from diffpbd.codegen.joint_space.contact import contacts
 from diffpbd.codegen.program.program import Program
 
@@ -146,12 +146,13 @@ def test_frictionless_contacts_have_one_row() -> None:
 def test_centres_at_one_point() -> None:
     """Two spheres have no normal there; all that a step asks of them is a number, next to it too."""
     model = case(two_balls)[0]
+    whole = Share(model, prepare(model))
     for off in (0.0, 1e-13, 1e-9):
         p = np.r_[off, np.zeros(model.tree.freedoms - 1)]
         assert float(functions(two_balls)["contact_gap"](p, defaults(two_balls))) == pytest.approx(
             off - 2 * RADIUS, abs=2e-12
         )
-        for f in (touch_slopes(model), touch_curvature(model), functions(two_balls)["contact_jacobian"]):
+        for f in (touch_slopes(whole), touch_curvature(whole), functions(two_balls)["contact_jacobian"]):
             given = {"p": p, "p_next": p, "sign": 1.0, "h": 0.01, "alpha": defaults(two_balls)}
             outputs = f.call([given.get(name, np.ones(f.size_in(name))) for name in f.name_in()])
             assert all(np.isfinite(np.array(x)).all() for x in outputs), (f.name(), off)

@@ -19,11 +19,11 @@ from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.emit.folder import write_folder
 
 CONSTRAINED = (
-    "emit.constrained_step", "emit.floating", "emit.loop_instant", "graph.contact.constrained_step",
+    "emit.solved.constrained_step", "emit.solved.floating", "emit.solved.loop_instant", "graph.contact.constrained_step",
     "graph.contact.contact_kernels", "graph.solved.contact_residual", "graph.contact.contacts",
     "graph.solved.floating", "graph.loops.findings", "graph.loops.instant", "graph.loops.poses", "graph.loops.rows",
-    "graph.contact.unilateral", "joint_space.bordered", "joint_space.closures", "joint_space.cones",
-    "joint_space.contacts", "joint_space.link_energies",
+    "graph.contact.unilateral", "joint_space.loops.bordered", "joint_space.loops.closures", "joint_space.contact.cones",
+    "joint_space.contact.contacts", "joint_space.links.link_energies",
 )  # fmt: skip
 """Modules of diffpbd.codegen that only constrained robots need."""
 ASKED_OF_EVERY_ROBOT = {
