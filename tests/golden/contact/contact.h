@@ -31,7 +31,7 @@ extern "C" {
  * it where contact_hash() gives the same text. */
 #define CONTACT_VERSION "0.2.0"
 #define CONTACT_ABI 1
-#define CONTACT_HASH "6553abf5493c4c6c75faec0938a8913d9616adbe61808cc6cd74ee586e89f338"
+#define CONTACT_HASH "3871d0451a8adaab0c321d8578caa8e575be18c13594182c985e43f61c468e2a"
 
 enum contact_status {
   CONTACT_STATUS_OK = 0,

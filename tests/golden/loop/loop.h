@@ -31,7 +31,7 @@ extern "C" {
  * it where loop_hash() gives the same text. */
 #define LOOP_VERSION "0.2.0"
 #define LOOP_ABI 1
-#define LOOP_HASH "9b9e86dbd50fc89fb5472f834f3a68fc629064a5c7828f83a362925120038c2c"
+#define LOOP_HASH "e8dba588bbec0710c52cd6949da142697253918a67f1cf4caa17341e0d8fe3bb"
 
 enum loop_status {
   LOOP_STATUS_OK = 0,
