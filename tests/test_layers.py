@@ -17,8 +17,8 @@ LAZY = GENERATOR_ONLY | {"scipy", "matplotlib", "lxml", "diffpbd.codegen"}
 # From the top down; a room may use those below it, in its own line only itself. In no room: runtime's top, codegen's bottom.
 RUNTIME = (
     ("cli", "with_gym", "with_jax", "with_torch", ""), ("commands",), ("api",), ("report",), ("arms",),
-    ("loop",), ("control",), ("identify", "mpc", "torques", "excite"), ("simulate",), ("logs",), ("ros1",), ("records",),
-    ("model",), ("gpu",), ("functions",), ("folder",), ("interface",), ("base",),
+    ("loop",), ("control",), ("identify", "mpc", "torques", "excite"), ("simulate",), ("causes",), ("logs",),
+    ("ros1",), ("records",), ("model",), ("gpu",), ("functions",), ("folder",), ("interface",), ("base",),
 )  # fmt: skip
 CODEGEN = (
     ("generate",), ("emit",), ("graph",), ("joint_space", "method"), ("laws",),

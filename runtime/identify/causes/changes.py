@@ -10,7 +10,8 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.names import listing
-from diffpbd.runtime.identify.causes.causes import LOAD, Cause, Table
+from diffpbd.runtime.causes.cause import Candidate
+from diffpbd.runtime.identify.causes.tables import Table
 from diffpbd.runtime.logs.cutting import cut_of
 from diffpbd.runtime.model.robot import Robot
 
@@ -32,13 +33,13 @@ STRETCHES: Final = 12
 """[1] Parts of a recording whose means give the deviation of its mean."""
 
 
-def changes(robot: Robot, tables: Sequence[Table], candidates: Sequence[Cause]) -> list[str]:
+def changes(robot: Robot, tables: Sequence[Table], candidates: Sequence[Candidate]) -> list[str]:
     """Sentences on both; if there are any, constant causes are not tested."""
-    load = next((cause for cause in candidates if cause.kind == LOAD), None)
+    load = next((cause for cause in candidates if cause.cause.first_alone), None)
     return [*_loads(tables, load), *_zeros(robot, tables)]
 
 
-def _loads(tables: Sequence[Table], load: Cause | None) -> Iterator[str]:
+def _loads(tables: Sequence[Table], load: Candidate | None) -> Iterator[str]:
     if load is None:
         return
     for table in tables:

@@ -15,11 +15,12 @@ import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import arg
-from diffpbd.runtime.identify.causes.causes import Table, sensed
 from diffpbd.runtime.identify.causes.competition import normal
+from diffpbd.runtime.identify.causes.tables import Table
 from diffpbd.runtime.logs.cutting import cut_of
 from diffpbd.runtime.logs.still_ends import still_ends
 from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.model.sensors import sensed
 
 __all__ = ["unlike"]
 

@@ -15,17 +15,18 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.functions.friction import turned
 from diffpbd.runtime.identify.columns.lever_springs import Lever
 from diffpbd.runtime.identify.columns.outer import Outer
 from diffpbd.runtime.identify.result.result import Trace
-from diffpbd.runtime.identify.result.sensors import ZERO
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.model import closed as closed_loops
 from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.model.sensors import ZERO
 
 __all__ = [
     "KINDS", "LINK_COLUMNS", "BoolArray", "Condensed", "Design", "Point", "build", "columns_of_joint_kind", "condense",
-    "coulomb_columns", "every_joint", "moving", "terms_of_tree", "turned",
+    "coulomb_columns", "every_joint", "moving", "terms_of_tree",
 ]  # fmt: skip
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -47,18 +48,6 @@ def coulomb_columns(robot: Robot, kind: str = KINDS[0]) -> list[int]:
     """Columns of `torque_terms` (n,) of Coulomb's friction of the robot's coordinates, or of another `kind`."""
     own, every = columns_of_joint_kind(robot, kind), every_joint(robot)
     return [own[every.index(joint)] if joint in every else -1 for joint in robot.joints]
-
-
-def turned(p: FloatArray, ways: Sequence[float] | FloatArray) -> FloatArray:
-    """The state (samples, ways) [1] of Dahl's friction of a joint with positions p (samples,): it turns to the sign of the rate
-    over a way [rad or m]; it begins between both."""
-    moved, state = np.diff(p), np.zeros((len(p), len(ways)))
-    side, path = np.sign(moved), np.concatenate([[0.0], np.cumsum(np.abs(moved))])
-    turns = np.flatnonzero(np.diff(side)) + 1
-    for a, b in zip([0, *turns.tolist()], [*turns.tolist(), len(moved)], strict=True):  # between reversals
-        faded = np.exp(-(path[a + 1 : b + 1, None] - path[a]) / np.asarray(ways))
-        state[a + 1 : b + 1] = side[a] + (state[a] - side[a]) * faded
-    return state
 
 
 def every_joint(robot: Robot) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import hint, listing
 from diffpbd.runtime.identify.columns.design import every_joint
 from diffpbd.runtime.identify.columns.lever_springs import scaled
-from diffpbd.runtime.identify.result.sensors import SENSOR, sensor_names
 from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.model.sensors import SENSOR, sensor_names
 
 __all__ = [
     "CONTACT",

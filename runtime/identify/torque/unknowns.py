@@ -22,9 +22,9 @@ from diffpbd.runtime.identify.columns.bodies import AXES, PAYLOAD, PAYLOAD_MASS,
 from diffpbd.runtime.identify.columns.design import LINK_COLUMNS, columns_of_joint_kind, every_joint
 from diffpbd.runtime.identify.columns.lever_springs import GEOMETRY, START, Lever
 from diffpbd.runtime.identify.columns.outer import Outer
-from diffpbd.runtime.identify.result.sensors import SENSOR
 from diffpbd.runtime.identify.settings.selection import Total
 from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.model.sensors import SENSOR
 
 __all__ = ["Body", "Unknowns", "jacobian_of", "make_unknowns"]
 

@@ -14,8 +14,9 @@ from support.robots import generated, loaded
 from support.spoiled.arm import URDF
 
 from diffpbd.runtime import Robot, load
+from diffpbd.runtime.causes.catalogue import MISSING
+from diffpbd.runtime.causes.cause import Candidate
 from diffpbd.runtime.identify import Identification, Wanted, identify, read_recordings
-from diffpbd.runtime.identify.causes.causes import Cause
 from diffpbd.runtime.identify.causes.competition import MARGIN, WORTH, Grams, won
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.processing import Processing, Samples, process
@@ -112,16 +113,16 @@ def test_what_holds_at_some_positions_alone_is_not_named(arm: Robot, there: floa
 FOLDS, COUNT = 6, 100.0
 
 
-def grams(leaves: Mapping[str, float]) -> tuple[Grams, list[Cause]]:
+def grams(leaves: Mapping[str, float]) -> tuple[Grams, list[Candidate]]:
     """Causes with one column each, orthogonal, that leave this part of a joint's residual."""
-    kinds = list(leaves)
+    kinds, by_kind = list(leaves), {own.kind: own for own in MISSING}
     squares = np.eye(len(kinds) + 1)
     for k, kind in enumerate(kinds):
         squares[k, -1] = squares[-1, k] = np.sqrt(1.0 - leaves[kind] ** 2)
     squares *= COUNT
     shape = (FOLDS, 1, *squares.shape)
     found = Grams(np.broadcast_to(squares, shape), np.full((FOLDS, 1), COUNT), np.zeros(0, dtype=np.intp), np.zeros(1))
-    return found, [Cause(kind, "j", kind, (k,)) for k, kind in enumerate(kinds)]
+    return found, [Candidate(by_kind[kind], "j", kind, (k,)) for k, kind in enumerate(kinds)]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +144,7 @@ def grams(leaves: Mapping[str, float]) -> tuple[Grams, list[Cause]]:
 def test_the_margin_from_both_sides(leaves: dict[str, float], named: str | None) -> None:
     own, causes = grams(leaves)
     winner = won(own, causes, [0], lambda _cause, _figure: True)
-    assert (winner.cause.kind if winner else None) == named
+    assert (winner.cause.cause.kind if winner else None) == named
 
 
 def test_what_helps_in_a_few_folds_alone_is_not_named() -> None:

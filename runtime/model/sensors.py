@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["DELAY", "GAIN", "SENSOR", "ZERO", "sensor_names", "unit_of"]
+__all__ = ["DELAY", "GAIN", "SENSOR", "ZERO", "sensed", "sensor_names", "unit_of"]
 
 GAIN, DELAY, ZERO = "sensor.gain", "sensor.delay", "sensor.zero"
 SENSOR: Mapping[str, tuple[float, float, float, str]] = {
@@ -25,6 +25,12 @@ def sensor_names(robot: Robot) -> list[str]:
     return [f"{kind}.{joint.name}" for kind in (GAIN, DELAY) for joint in driven] + [
         f"{ZERO}.{name}" for name in turning
     ]
+
+
+def sensed(robot: Robot) -> list[str]:
+    """Joints with a torque sensor: those with a motor."""
+    facts = robot.manifest.robot
+    return [joint for joint in robot.joints if joint not in facts.passive and joint not in facts.base_freedoms]
 
 
 def unit_of(name: str) -> str:

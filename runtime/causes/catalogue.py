@@ -1,0 +1,38 @@
+"""All causes: every class of a file below this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import walk_packages
+
+from diffpbd.runtime import causes
+from diffpbd.runtime.causes.cause import Cause, Missing
+
+__all__ = ["CAUSES", "MISSING", "cause"]
+
+
+def _found() -> Iterator[Cause]:
+    for module in walk_packages(causes.__path__, f"{causes.__name__}."):
+        if module.name != __name__:
+            for own in vars(import_module(module.name)).values():
+                if (
+                    isinstance(own, type)
+                    and issubclass(own, Cause)
+                    and own.__module__ == module.name
+                    and "kind" in vars(own)
+                ):
+                    yield own()
+
+
+CAUSES: tuple[Cause, ...] = tuple(sorted(_found(), key=lambda own: own.kind))
+"""One object of each class, by name."""
+MISSING: tuple[Missing, ...] = tuple(
+    sorted((own for own in CAUSES if isinstance(own, Missing)), key=lambda own: (not own.told, own.rank, own.kind))
+)
+"""Those that a fit can miss, in the order in which they are tried."""
+
+
+def cause(kind: str) -> Cause:
+    """The cause of this name."""
+    return next(own for own in CAUSES if own.kind == kind)

@@ -1,0 +1,74 @@
+"""Recordings as tables: columns of the fitted model and what it leaves of the torque."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from diffpbd.runtime.base.arrays import FloatArray
+from diffpbd.runtime.causes.motion import Layout, Motion, Reach
+from diffpbd.runtime.identify.columns import design
+from diffpbd.runtime.identify.columns.design import LINK_COLUMNS, Point, columns_of_joint_kind, every_joint
+from diffpbd.runtime.logs.processing import Samples
+from diffpbd.runtime.model.robot import Robot
+
+__all__ = ["Table", "motion_of", "tabulated"]
+
+POINTS = 10.0
+"""[1] Samples a period of the cut-off that are kept: a filtered recording has no more to say."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One recording: filtered `columns` (samples, n, columns), the residual (samples, n) [N·m or N] of what was fitted,
+    `predicted` (samples, n), weights (samples, n), and time (samples,) [s]."""
+
+    columns: FloatArray
+    residual: FloatArray
+    predicted: FloatArray
+    weights: FloatArray
+    samples: Samples
+
+
+def tabulated(robot: Robot, samples: Samples, point: Point, most: int) -> Table:
+    """The model's own columns (φ) at a recording, of at most so many samples."""
+    thin = _thinned(samples, most)
+    built = design.build(robot, thin, replace(point, varying=np.ones_like(point.varying)))
+    columns = np.zeros((len(built.targets), robot.n, len(point.phi)))
+    for j, (own, matrix) in enumerate(zip(built.columns, built.matrices, strict=True)):
+        columns[:, j, own] = matrix
+    residual = built.residual(point.phi)
+    weights = np.ones_like(residual) if built.weights is None else built.weights
+    return Table(columns, residual, built.targets - residual, weights, point.outer.moved(built.samples))
+
+
+def motion_of(robot: Robot, table: Table, point: Point, step: float, reach: Reach) -> Motion:
+    """What columns of causes are made from; `step` [s] is the recording's."""
+    links = range(0, LINK_COLUMNS * len(robot.links), LINK_COLUMNS)
+    layout = Layout(
+        tuple(range(at, at + LINK_COLUMNS) for at in links),
+        every_joint(robot),
+        lambda kind: columns_of_joint_kind(robot, kind),
+    )
+    return Motion(
+        robot, table.samples, step, point.alpha, point.full, point.phi, table.columns, table.predicted,
+        lambda samples, alpha: design.terms_of_tree(robot, samples, replace(point, alpha=alpha)), layout, reach,
+    )  # fmt: skip
+
+
+def _thinned(s: Samples, most: int) -> Samples:
+    """A recording with no more samples than its filter leaves it to say, and its middle where these are too many."""
+    cutoff = s.processing.cutoff
+    stride = 1 if cutoff is None else max(1, int(s.rate / (POINTS * cutoff)))
+    first, last = (end // stride for end in s.ends)
+    count = len(range(0, len(s.time), stride))
+    rows = slice(0, None, stride)
+    if count - first - last > most:
+        begin = first + (count - first - last - most) // 2
+        rows, first, last = slice(begin * stride, (begin + most) * stride, stride), 0, 0
+    return replace(
+        s, time=s.time[rows], q=s.q[rows], dq=s.dq[rows], ddq=s.ddq[rows], tau=s.tau[rows], rate=s.rate / stride,
+        ends=(first, last), turn=None if s.turn is None else s.turn[rows],
+        read=None if s.read is None else (s.read[0][rows], s.read[1][rows], s.read[2][rows]),
+    )  # fmt: skip
