@@ -25,7 +25,7 @@ from diffpbd.codegen.description.front.resolve import find_recipe, read_doubted
 from diffpbd.codegen.description.recipe.friction_note import friction_notes
 from diffpbd.codegen.description.recipe.options import option_words
 from diffpbd.codegen.description.recipe.recipe import Recipe
-from diffpbd.codegen.description.robot.attached import lever_joints, wrench_frames
+from diffpbd.codegen.description.robot.attached import wrench_frames
 from diffpbd.codegen.description.robot.frames import chosen_frames
 from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.heartbeat import Heartbeat, Stage
@@ -65,7 +65,10 @@ def generate(
     for note in friction_notes(described, recipe):
         say(note)
     wrench_frames(described, recipe.wrench)
-    lever_joints(described, recipe.lever_springs)
+    if recipe.attached:
+        from diffpbd.codegen.graph.model.springs import attached_springs
+
+        attached_springs(described, recipe)
     chosen_frames(described, recipe.frames)
     recipe = dataclasses.replace(recipe, base=described.base, tip=tuple(t.name for t in described.tips))
     folder = out if out is not None else Path("generated") / recipe.name

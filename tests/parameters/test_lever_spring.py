@@ -20,7 +20,7 @@ from support.sprung import PARTS, SPRING, springs, sprung_pendulum
 
 from diffpbd.codegen.description.front.resolve import find_recipe
 from diffpbd.codegen.generate import generate
-from diffpbd.codegen.laws import forces, levers
+from diffpbd.codegen.laws import attached, forces
 from diffpbd.codegen.program.program import Program
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import InputError
@@ -40,7 +40,7 @@ def law(name: str, p: Any, numbers: Any = SPRING) -> Array:
     """A law over angles."""
     b = Program(name)
     angle, given = b.scalar("p"), b.input("numbers", 5)
-    b.output("value", levers.law(b, name, angle, list(given)))
+    b.output("value", attached.law(b, "lever_spring", name, angle, list(given)))
     run = b.numpy()
     return np.array([run(p=x, numbers=np.asarray(numbers))["value"][0, 0] for x in np.atleast_1d(p)])
 
@@ -127,7 +127,7 @@ def test_entries(sprung: Described, plain: Described) -> None:
     lower = {entry.name.split(".")[1]: entry.lower for entry in more}
     assert lower == {"stiffness": 0.0, "arm_1": 1e-3, "arm_2": 1e-3, "angle": None, "rest": 0.0}
     assert all(entry.default == 0.0 for entry in more if ".stiffness." in entry.name)
-    assert plain.model.tree.levers == () and "lever" not in plain.model.blocks
+    assert plain.model.tree.attached == () and "attached" not in plain.model.blocks
 
 
 @pytest.mark.thorough

@@ -192,6 +192,11 @@ class Recipe:
         return f"{self.integrator}_{self.solver}"
 
     @property
+    def attached(self) -> tuple[tuple[str, str], ...]:
+        """Element and joint of every spring on a chosen joint."""
+        return tuple(("lever_spring", joint) for joint in self.lever_springs)
+
+    @property
     def printed(self) -> tuple[str, ...]:
         """Parts of the paper's sweeps that are as it prints them."""
         chosen = {"multiplier": self.multiplier == "scalar", "order": self.sweep_order == "printed"}

@@ -6,11 +6,14 @@ from typing import Final
 
 from diffpbd.codegen.laws.elements.asymmetry import ASYMMETRY
 from diffpbd.codegen.laws.elements.dahl import DAHL
-from diffpbd.codegen.laws.elements.declaration import Friction
+from diffpbd.codegen.laws.elements.declaration import Friction, Spring
+from diffpbd.codegen.laws.elements.lever_spring import LEVER_SPRING
 from diffpbd.codegen.laws.elements.stribeck import STRIBECK
 
 FRICTION: Final[tuple[Friction, ...]] = (ASYMMETRY, STRIBECK, DAHL)
 """Laws of friction beyond the plain one, in the order of alpha."""
+SPRINGS: Final[tuple[Spring, ...]] = (LEVER_SPRING,)
+"""Springs for chosen joints."""
 MEMORY: Final = next(law.memory for law in FRICTION if law.memory is not None)
 """The one law with a state; it stands alone."""
 
@@ -18,3 +21,8 @@ MEMORY: Final = next(law.memory for law in FRICTION if law.memory is not None)
 def friction(name: str) -> Friction:
     """The law of this name."""
     return next(law for law in FRICTION if law.name == name)
+
+
+def spring(name: str) -> Spring:
+    """The spring of this name."""
+    return next(one for one in SPRINGS if one.name == name)

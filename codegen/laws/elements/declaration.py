@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,3 +85,8 @@ class Spring:
     on: str = "any"
     shared: Callable[..., Any] | None = None
     around: str = ""
+
+    def centre(self, numbers: Sequence[Any]) -> Any:
+        """The number `around`, of all in order."""
+        own = dict(zip((number.name for number in self.numbers), numbers, strict=True))
+        return own.get(self.around, sp.Integer(0))
