@@ -65,16 +65,17 @@ def generate(
     for note in friction_notes(described, recipe):
         say(note)
     wrench_frames(described, recipe.wrench)
-    if recipe.attached:
-        from diffpbd.codegen.graph.model.springs import attached_springs
+    if recipe.attached or recipe.element:
+        from diffpbd.codegen.graph.model.force_elements import attached_springs, with_own
 
+        recipe = with_own(described, recipe)
         attached_springs(described, recipe)
     chosen_frames(described, recipe.frames)
     recipe = dataclasses.replace(recipe, base=described.base, tip=tuple(t.name for t in described.tips))
     folder = out if out is not None else Path("generated") / recipe.name
 
     def command(chosen: Recipe) -> str:
-        words = option_words(dataclasses.replace(chosen, base=asked.base, tip=asked.tip), plain)
+        words = option_words(dataclasses.replace(chosen, base=asked.base, tip=asked.tip, element=asked.element), plain)
         return shlex.join(["diffpbd", "generate", tame(_portable(robot)), *words])
 
     options_hash = _options_hash(described, recipe)

@@ -120,7 +120,9 @@ def write_folder(
         graphs |= step_graphs.step_graphs(model, found)
         by_alpha = found.has("jac_alpha_joint_step")
         kernels = step_kernels(model, by_alpha, found.has("sixth_order_step"))
-        add_joint_step(emission, kernels, n, robot.n, alpha, set(graphs), by_alpha, found.has("rollout"))
+        add_joint_step(
+            emission, kernels, n, robot.n, alpha, model.tree.friction, set(graphs), by_alpha, found.has("rollout")
+        )
         paths.add_second_path(emission, "joint_step")
         if not kernels.deep:
             add_step_lanes(emission)
@@ -137,8 +139,8 @@ def write_folder(
     if found.has("mpc"):
         mpc.add_mpc(emission, model, shaped)
     if found.has("estimate_torque"):
-        kernels_of = torque_estimation.kernels(model)
-        add_torque_estimation(emission, kernels_of, motors(model), robot.n, alpha, bool(model.tree.closures))
+        kernels_of, laws = torque_estimation.kernels(model), model.tree.friction
+        add_torque_estimation(emission, kernels_of, motors(model), robot.n, alpha, laws, bool(model.tree.closures))
         clock.lap("estimate_torque")
     if recipe.cuda:
         say("writing the text for a GPU")

@@ -121,6 +121,10 @@ class Recipe:
         "Parameters of a spring between two lever arms about this hinge (stiffness [N/m], arms and rest length [m], angle "
         "[rad]), may be given more than once.", (), flag="--lever-spring", metavar="JOINT", many=True,
     )  # fmt: skip
+    element: tuple[str, ...] = option(
+        "A force element of a Python file (docs/elements.md): on every joint that it fits, or a spring on one; repeatable.",
+        (), metavar="FILE.py[=JOINT]", many=True,
+    )  # fmt: skip
     relaxation: Relaxation = option(
         "Relaxation factor of Jacobi sweeps, between 0 and 2 (default: 1 in the printed order, else 1.8 over the most "
         "joints at a link, at most 1), or `averaging`, which loses momentum.", None, metavar="FACTOR", parse=relaxation_of,
@@ -194,7 +198,8 @@ class Recipe:
     @property
     def attached(self) -> tuple[tuple[str, str], ...]:
         """Element and joint of every spring on a chosen joint."""
-        return tuple(("lever_spring", joint) for joint in self.lever_springs)
+        own = (word.partition("=")[::2] for word in self.element if "=" in word)
+        return (*(("lever_spring", joint) for joint in self.lever_springs), *own)
 
     @property
     def printed(self) -> tuple[str, ...]:

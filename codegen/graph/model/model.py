@@ -35,9 +35,9 @@ from diffpbd.codegen.graph.model.attached import (
     spring_numbers,
     wrench_numbers,
 )
-from diffpbd.codegen.graph.model.parameters import SIDES, WITHOUT_ENTRY, is_limited
-from diffpbd.codegen.graph.model.springs import attached_springs
-from diffpbd.codegen.laws import elements, forces
+from diffpbd.codegen.graph.model.force_elements import attached_springs, friction_laws
+from diffpbd.codegen.graph.model.parameters import SIDES, is_limited, without_entry
+from diffpbd.codegen.laws import forces
 from diffpbd.codegen.laws.attached import BLOCK
 from diffpbd.codegen.program.tree import Attached, Closure, Gear, Tree
 from diffpbd.runtime.folder.manifest import Parameter
@@ -74,7 +74,7 @@ def tree_of(
         gears if any(gears) else (),
         attached,
         tuple(Closure(loop.type.value, loop.parent, loop.child) for loop in robot.loops),
-        friction=tuple(law.name for law in elements.FRICTION if law.name in friction),
+        friction=tuple(friction),
         contacts=tuple(as_touching(pair) for pair in robot.pairs),
         base=len(robot.base_freedoms) if robot.floating else 0,
     )
@@ -160,7 +160,7 @@ def assemble(robot: Robot, recipe: Recipe, entries: tuple[Parameter, ...]) -> Mo
         return alpha[index[name]] if name in index else ca.SX(number)
 
     def column(kind: str) -> Any:
-        return ca.vertcat(*[entry(f"{kind}.{j.name}", WITHOUT_ENTRY.get(kind, 0.0)) for j in robot.joints])
+        return ca.vertcat(*[entry(f"{kind}.{j.name}", without_entry(kind)) for j in robot.joints])
 
     mass = [entry(f"mass.{k.name}", k.inertial.mass) for k in robot.links]
     com = [vector(entry, f"com.{k.name}", AXES, k.inertial.com) for k in robot.links]
@@ -196,7 +196,7 @@ def assemble(robot: Robot, recipe: Recipe, entries: tuple[Parameter, ...]) -> Mo
     }
     if recipe.wrench:
         blocks["wrench"] = ca.horzcat(*[wrench_numbers(entry, frame) for frame in wrench_frames(robot, recipe.wrench)])
-    tree = tree_of(robot, recipe.limits, recipe.wrench, attached_springs(robot, recipe), recipe.friction_law)
+    tree = tree_of(robot, recipe.limits, recipe.wrench, attached_springs(robot, recipe), friction_laws(recipe))
     if tree.attached:
         blocks[BLOCK] = ca.vertcat(*[spring_numbers(entry, robot, one) for one in tree.attached])
     more = forces.friction_names(tree.friction)[len(forces.FRICTION) :]

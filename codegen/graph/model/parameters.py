@@ -10,17 +10,12 @@ from diffpbd.codegen.description.geometry.rigid import ANGLES, AXES, MOMENTS, rp
 from diffpbd.codegen.description.recipe.recipe import Recipe
 from diffpbd.codegen.description.robot.contact_law import NUMBERS, OF_ALL, given
 from diffpbd.codegen.description.robot.robot import Contact, Joint, Loop, LoopType, Robot, Vec3
-from diffpbd.codegen.graph.model.springs import attached_springs
+from diffpbd.codegen.graph.model.force_elements import attached_springs, friction_laws
 from diffpbd.codegen.joint_space.contact.cones import LIMIT_LOAD
 from diffpbd.codegen.laws import elements
 from diffpbd.codegen.laws.elements.plain import TRANSITION_BOUNDS, TRANSITION_VELOCITY
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.folder.manifest import Parameter
-
-WITHOUT_ENTRY: Final = {"friction.transition_velocity": TRANSITION_VELOCITY} | {
-    f"friction.{number.name}": number.default for law in elements.FRICTION for number in law.numbers
-}
-"""[rad/s or m/s] What divides by these finds a number at the joints that have no entry, those of a floating base."""
 
 SLIP: Final = 1e-5
 """[m/s, and rad/s at limits] Default rate of slip below which friction gives way instead of holding: what a body at rest
@@ -47,6 +42,13 @@ def is_limited(joint: Joint) -> bool:
     if joint.lower is None or joint.upper is None or joint.type.endless or joint.lower >= joint.upper:
         return False
     return joint.type.slides or joint.upper - joint.lower < 2.0 * math.pi
+
+
+def without_entry(kind: str) -> float:
+    """What stands for the numbers of a kind at joints that have none, those of a floating base: zero, but where it divides."""
+    if kind == "friction.transition_velocity":
+        return TRANSITION_VELOCITY
+    return elements.defaults().get(kind, 0.0)
 
 
 def alpha_entries(robot: Robot, recipe: Recipe) -> tuple[Parameter, ...]:
@@ -228,9 +230,9 @@ def _with_numbers(robot: Robot) -> list[Joint]:
 
 def _more_friction(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
     """Numbers of the friction laws beyond the plain one, which do nothing by default."""
-    laws = [law for law in elements.FRICTION if law.name in recipe.friction_law]
+    laws = [elements.friction(key) for key in friction_laws(recipe)]
     if len(laws) > 1 and (memory := [law.name for law in laws if law.memory is not None]):
-        asked = ",".join(recipe.friction_law)
+        asked = ",".join(law.name for law in laws)
         raise InputError(
             f"{recipe.name}: friction_law = {asked}: friction with memory ({memory[0]}) stands alone: what its deflection "
             "holds during a step has one Coulomb coefficient. Leave the other parts out."

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import sympy as sp
+
+PARTS: Final = ("coulomb", "viscous")
+"""Coefficients that a friction law adds to."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,10 @@ class Spring:
     on: str = "any"
     shared: Callable[..., Any] | None = None
     around: str = ""
+
+    def fits(self, slides: bool) -> bool:
+        """Whether it can hang on a joint that slides, or that turns."""
+        return self.on in ("any", "slide" if slides else "hinge")
 
     def centre(self, numbers: Sequence[Any]) -> Any:
         """The number `around`, of all in order."""
