@@ -161,17 +161,8 @@ def _portable(robot: str) -> str:
 
 def _options_hash(robot: Robot, recipe: Recipe) -> str:
     """Hash of everything that decides the folder's content: robot, recipe, generator sources, versions."""
-    apart = (
-        "urdf",
-        "loop",
-        "close",
-        "plane",
-        "ground",
-        "contact",
-        "contact_from_collision",
-        "shape",
-        "srdf",
-    )  # they are in the robot as read
+    apart = {"urdf", "loop", "close", "plane", "ground", "contact", "contact_from_collision", "shape", "srdf"}
+    # they are in the robot as read
     chosen: dict[str, Any] = {
         f.name: getattr(recipe, f.name) for f in dataclasses.fields(recipe) if f.name not in apart
     }

@@ -39,6 +39,7 @@ from diffpbd.codegen.graph.functions import design, identification, maximal, sim
 from diffpbd.codegen.graph.functions.capabilities import GRAPHS, UNROLLED, Capabilities, Command, capabilities
 from diffpbd.codegen.graph.functions.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.loops.build import build
+from diffpbd.codegen.graph.model.force_elements import element_facts
 from diffpbd.codegen.graph.model.model import Model, squared_joints
 from diffpbd.codegen.graph.solved import contact_residual, step_graphs
 from diffpbd.codegen.graph.solved.floating import graphs_of, stepped
@@ -191,6 +192,7 @@ def write_folder(
         left_out=found.left_out,
         graphs={name: f"casadi/{name}.casadi" for name in graphs if name == UNROLLED},
         clearance=shaped,
+        elements=element_facts(recipe),
     ).sealed()
     _write(folder, {MANIFEST_NAME: manifest.to_json().encode()})
     return manifest, _rows(manifest, emission.texts, clock.seconds)

@@ -18,7 +18,9 @@ from diffpbd.codegen.description.recipe.options import (
     MOST_SWEEPS,
     NAMES,
     Relaxation,
+    as_names,
     choices_of,
+    expect_choice,
     expect_relaxation,
     expect_usable,
     names_of,
@@ -220,12 +222,12 @@ class Recipe:
             )
         for entry in dataclasses.fields(self):
             for value in as_names(getattr(self, entry.name)) if (choices := choices_of(entry)) else ():
-                _expect_choice(entry.name, value, choices)
+                expect_choice(entry.name, value, choices)
         words = {ALL: tuple(DEFAULT_SWEEPS), PUBLISHED: PUBLISHED_VARIANTS}
         chosen = dict.fromkeys(v for name in self.variants for v in words.get(name, (name,)))
         object.__setattr__(self, "variants", tuple(DEFAULT_SWEEPS) if ALL in self.variants else tuple(chosen))
         for variant in self.sweeps:
-            _expect_choice("sweeps", variant, tuple(DEFAULT_SWEEPS))
+            expect_choice("sweeps", variant, tuple(DEFAULT_SWEEPS))
         if self.variant not in self.variants:
             raise InputError(f'recipe "{self.name}": the default variant {self.variant} is not among variants')
         for variant, count in self.sweeps.items():
@@ -296,15 +298,3 @@ def with_options(recipe: Recipe, **options: Any) -> Recipe:
                 f"sweeps: {name} is not made, so nothing would count its sweeps; add it to variants, or leave it out."
             )
     return made
-
-
-def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
-    """One name, several or none, as a tuple."""
-    if names is None:
-        return ()
-    return (names,) if isinstance(names, str) else tuple(names)
-
-
-def _expect_choice(entry: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise InputError(f'recipe: {entry} = "{value}" is not known; one of {", ".join(choices)} is expected')

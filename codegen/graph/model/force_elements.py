@@ -11,6 +11,7 @@ from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.laws import elements
 from diffpbd.codegen.program.tree import Attached
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.folder.manifest import Element
 
 
 def with_own(robot: Robot, recipe: Recipe) -> Recipe:
@@ -36,6 +37,17 @@ def friction_laws(recipe: Recipe) -> tuple[str, ...]:
         *(law.name for law in elements.FRICTION if law.name in recipe.friction_law),
         *(word for word in recipe.element if "=" not in word),
     )
+
+
+def element_facts(recipe: Recipe) -> tuple[Element, ...]:
+    """The springs on chosen joints as the manifest has them."""
+    found = []
+    for key in dict.fromkeys(element for element, _ in recipe.attached):
+        spring = elements.spring(key)
+        names, scales = zip(*((number.name, number.scale) for number in spring.numbers), strict=True)
+        joints = tuple(joint for element, joint in recipe.attached if element == key)
+        found.append(Element(spring.name, spring.words, names, spring.linear, scales, joints, spring.zero))
+    return tuple(found)
 
 
 def attached_springs(robot: Robot, recipe: Recipe) -> tuple[Attached, ...]:

@@ -39,13 +39,14 @@ LEVER_SPRING = Spring(
     (
         # The rest length is the paper's (Baxter's hardware manual), whose arms and angle are in a figure only: ours let a
         # spring of 7 kN/m carry a stretched Baxter arm. An arm shorter than a millimetre is none.
-        Number("stiffness", "N/m", "stiffness; without any it does nothing", 0.0, 0.0),
-        Number("arm_1", "m", "arm on the parent", 0.06, 1e-3),
-        Number("arm_2", "m", "arm on the child", 0.15, 1e-3),
-        Number("angle", "rad", "π less the angle between the arms at position zero", 1.9),
-        Number("rest", "m", "length at rest", 0.2, 0.0),
+        Number("stiffness", "N/m", "stiffness; without any it does nothing", 0.0, 0.0, scale=1000.0),
+        Number("arm_1", "m", "arm on the parent", 0.06, 1e-3, scale=0.02),
+        Number("arm_2", "m", "arm on the child", 0.15, 1e-3, scale=0.02),
+        Number("angle", "rad", "π less the angle between the arms at position zero", 1.9, scale=0.5),
+        Number("rest", "m", "length at rest", 0.2, 0.0, scale=0.02),
     ),
     potential,
     on="hinge",
+    zero="angle",
     shared=lambda p, stiffness, arm_1, arm_2, angle, rest: length(p, arm_1, arm_2, angle),
 )

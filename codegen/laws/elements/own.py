@@ -162,11 +162,16 @@ def _check_unit(
 def _check_spring(element: Spring) -> None:
     if element.on not in ("hinge", "slide", "any"):
         raise ValueError(f'on = "{element.on}"; hinge, slide or any is expected')
-    if element.around and element.around not in [number.name for number in element.numbers]:
-        raise ValueError(f'around = "{element.around}", which is none of its numbers')
+    for word in ("around", "zero"):
+        named = getattr(element, word)
+        if named and named not in [number.name for number in element.numbers]:
+            raise ValueError(f'{word} = "{named}", which is none of its numbers')
     names = ["position", *(number.name for number in element.numbers)]
     symbols = [sp.Symbol(name, real=True) for name in names]
     potential = sp.sympify(element.potential(*symbols))
+    linear = [sp.Symbol(name, real=True) for name in element.linear]
+    if sp.simplify(potential - sum(symbol * sp.diff(potential, symbol) for symbol in linear)) != 0:
+        raise ValueError("the potential must be a sum of numbers times functions of the position and the others")
     laws = {"the potential": potential, "the torque": -sp.diff(potential, symbols[0])}
     laws["the slope of the torque"] = sp.diff(laws["the torque"], symbols[0])
     functions = {what: _function(symbols, law, what) for what, law in laws.items()}

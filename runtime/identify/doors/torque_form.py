@@ -13,9 +13,9 @@ from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.identify.causes import hints, specification
 from diffpbd.runtime.identify.causes.evidence import gathered, noisier
 from diffpbd.runtime.identify.choices import dahl, friction_choice, standstill
+from diffpbd.runtime.identify.columns.attached_springs import attached_springs
 from diffpbd.runtime.identify.columns.bodies import DECIDED, MOVES, WEAKER, decided_by_prior
 from diffpbd.runtime.identify.columns.design import Design
-from diffpbd.runtime.identify.columns.lever_springs import levers
 from diffpbd.runtime.identify.columns.outer import Outer
 from diffpbd.runtime.identify.result.covariance import IN_TIME
 from diffpbd.runtime.identify.result.result import Errors, Identification, Lost, Solved, identification
@@ -105,13 +105,13 @@ def fit_torques(task: Task) -> Identification:
 
 def _question(task: Task) -> Question:
     robot, selection = task.robot, task.selection
-    for lever in levers(robot, selection.names, task.train):
-        if any(lever.has(name) for name in selection.names) and lever.high - lever.low < STILL:
+    for spring in attached_springs(robot, selection.names, task.train):
+        if any(spring.has(name) for name in selection.names) and spring.high - spring.low < STILL:
             raise InputError(
-                f"{arg.fit}: the joint {lever.joint} never moves in the recordings (range {lever.high - lever.low:.2g} rad); "
-                "they tell nothing of its lever spring. Record it moving, or leave the spring out."
+                f"{arg.fit}: the joint {spring.joint} never moves in the recordings (range {spring.high - spring.low:.2g}); "
+                f"they tell nothing of its {spring.element.name}. Record it moving, or leave the spring out."
             )
-    springs = levers(robot, selection.names, (*task.train, *task.validate))
+    springs = attached_springs(robot, selection.names, (*task.train, *task.validate))
     return Question(robot, selection, task.base, task.settings.prior, task.settings.huber, springs)
 
 
