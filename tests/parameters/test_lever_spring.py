@@ -235,7 +235,9 @@ def test_who_owns_gravity_knows_it(arm: Robot) -> None:
 def test_info_and_notices_name_it(arm: Robot) -> None:
     from diffpbd.runtime.commands.info import describe
 
-    assert "lever spring on shoulder: lever_spring.stiffness [N/m]" in describe(arm.manifest)
+    assert "lever_spring on shoulder (a straight spring between two lever arms): stiffness [N/m]" in describe(
+        arm.manifest
+    )
 
 
 # Refusals ---------------------------------------------------------------------------------------------------------------

@@ -62,3 +62,15 @@ def defaults() -> dict[str, float]:
     """Defaults of the numbers of all friction laws, by their kind in alpha."""
     laws = (law for law in _known.values() if isinstance(law, Friction))
     return {f"friction.{number.name}": number.default for law in laws for number in law.numbers}
+
+
+def table() -> str:
+    """The elements of the documentation, in Markdown."""
+    rows = ["| element | on | numbers | what it is |", "|---|---|---|---|"]
+    every: tuple[Friction | Spring, ...] = (*FRICTION, *SPRINGS)
+    for element in every:
+        on = "every joint" if isinstance(element, Friction) else f"a chosen {element.on}"
+        prefix = "friction" if isinstance(element, Friction) else element.name
+        numbers = ", ".join(f"`{prefix}.{n.name}` [{n.unit}] {n.default:g}" for n in element.numbers)
+        rows.append(f"| {element.name} | {on} | {numbers} | {element.words} |")
+    return "\n".join(rows)

@@ -55,13 +55,13 @@ def read(path: Path) -> tuple[str, Friction | Spring]:
             "diffpbd.codegen.laws.elements.declaration."
         )
     try:
-        _check(element)
+        check(element)
     except ValueError as error:
         raise InputError(f"--element {path}: {error}.") from None
     return f"{element.name}#{hashlib.sha256(text.encode()).hexdigest()[:12]}", element
 
 
-def _check(element: Friction | Spring) -> None:
+def check(element: Friction | Spring) -> None:
     """ValueError for the first thing that is wrong."""
     _check_names(element)
     if isinstance(element, Spring):

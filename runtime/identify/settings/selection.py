@@ -167,18 +167,14 @@ def _indices(robot: Robot, word: str) -> list[int]:
     try:
         return list(alpha.indices(word))
     except InputError:
-        known = [
-            *WORDS,
-            *sensor_names(robot),
-            *sorted({".".join(n.split(".")[:k]) for n in alpha.names for k in (1, 2, 3)}),
-        ]
+        words = (*WORDS, *(element.name for element in robot.manifest.elements))
+        kinds = sorted({".".join(n.split(".")[:k]) for n in alpha.names for k in (1, 2, 3)})
         more = (
-            f" A robot has a spring on a chosen joint by `{robot.manifest.again()} --lever-spring JOINT`."
-            if "spring" in word
-            else ""
+            f" A spring on a chosen joint: `{robot.manifest.again()} --lever-spring JOINT`." if "spring" in word else ""
         )
         raise InputError(
-            f"{arg.fit}: {robot.name} has no parameters {word!r}. {hint(word, known)} Words: {', '.join(WORDS)}.{more}"
+            f"{arg.fit}: {robot.name} has no parameters {word!r}. {hint(word, [*words, *sensor_names(robot), *kinds])} Words: "
+            f"{', '.join(words)}.{more}"
         ) from None
 
 
