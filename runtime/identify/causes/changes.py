@@ -10,7 +10,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.names import listing
-from diffpbd.runtime.causes.cause import Candidate
+from diffpbd.runtime.causes.missing import Candidate
 from diffpbd.runtime.identify.causes.tables import Table
 from diffpbd.runtime.logs.cutting import cut_of
 from diffpbd.runtime.model.robot import Robot

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.causes.cause import Candidate
+from diffpbd.runtime.causes.missing import Candidate
 from diffpbd.runtime.identify.causes.tables import Table
 
 __all__ = ["MARGIN", "WORTH", "Grams", "Winner", "condensed", "normal", "pieces", "won"]

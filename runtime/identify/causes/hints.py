@@ -9,7 +9,7 @@ import numpy as np
 
 from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.names import listing
-from diffpbd.runtime.causes.cause import Candidate, Found
+from diffpbd.runtime.causes.missing import Candidate, Found
 from diffpbd.runtime.identify.causes.changes import changes
 from diffpbd.runtime.identify.causes.competition import Grams, Winner, won
 from diffpbd.runtime.identify.causes.evidence import Evidence
