@@ -66,9 +66,6 @@ def back(seconds: float, *, once: bool = False) -> Message:
     return change
 
 
-NOTHING = "nothing more was sent"
-
-
 def test_one_bad_message_leaves_no_trace_in_what_is_sent() -> None:
     def once(data: dict, seen: list = []) -> dict:  # noqa: B006 counts its calls
         seen.append(0)
