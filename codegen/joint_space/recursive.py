@@ -31,7 +31,8 @@ from diffpbd.codegen.joint_space.moments import (
     weights,
 )
 from diffpbd.codegen.joint_space.tree_elimination import block, named
-from diffpbd.codegen.laws import forces, levers
+from diffpbd.codegen.laws import levers
+from diffpbd.codegen.laws.elements import plain
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross, dot, skew
 from diffpbd.codegen.program.store import stored
@@ -196,7 +197,7 @@ def energy(tree: Tree) -> Program:
     for i in range(tree.n):
         own = Coupling(second_moment(b, at.R[i], at.o[i], half, i), half.first[i], half.first[i], body[0, i])
         kinetic = b.let(kinetic + pairing(b, V[i], own.apply(b, V[i])) / 2 + rotor[i] * pd[i] ** 2 / 2)
-        spring = forces.spring_energy(p[i], stiffness[i], rest[i])
+        spring = plain.spring_potential(p[i], stiffness[i], rest[i])
         potential = b.let(potential - dot(gravity, half.first[i]) + spring + stored[i])
     b.output("kinetic", kinetic)
     b.output("potential", potential)

@@ -66,7 +66,7 @@ class Tree:
     limited[i]: the step in maximal coordinates stops the joint at its limits (none where empty).
     wrenches[k]: the link that external wrench k acts on.
     levers[k]: the hinge that lever spring k acts on.
-    friction: parts of the law of friction beyond the plain one (of `laws.forces.MORE_FRICTION`).
+    friction: parts of the law of friction beyond the plain one (of `laws.elements.FRICTION`).
     closures[k]: closed loop k.
     contacts[k]: contact k.
     redundant: how many of the kept rows of all loops are redundant, at every closed pose.

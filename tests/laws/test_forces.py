@@ -12,8 +12,9 @@ import pytest
 import sympy as sp
 
 from diffpbd.codegen.graph.expressions.translate import function
-from diffpbd.codegen.graph.model.parameters import TRANSITION_BOUNDS, TRANSITION_VELOCITY
 from diffpbd.codegen.laws import forces, levers
+from diffpbd.codegen.laws.elements import plain
+from diffpbd.codegen.laws.elements.plain import TRANSITION_BOUNDS, TRANSITION_VELOCITY
 from diffpbd.codegen.program.program import Program
 
 
@@ -85,7 +86,7 @@ def test_steepness_is_bounded() -> None:
 
 def test_spring_torque_is_minus_the_slope_of_its_energy() -> None:
     p, k, rest = sp.symbols("p k rest", real=True)
-    difference = forces.spring_torque(p, k, rest) + sp.diff(forces.spring_energy(p, k, rest), p)
+    difference = forces.spring_torque(p, k, rest) + sp.diff(plain.spring_potential(p, k, rest), p)
     assert sp.simplify(difference) == 0
 
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from diffpbd.codegen.laws import elements, forces
 from diffpbd.runtime.folder.manifest import Parameter
 
-COULOMB = ("friction.coulomb", "friction.coulomb_asymmetry", "friction.stribeck")
-VISCOUS = ("friction.viscous", "friction.viscous_asymmetry")
+
+def _kinds(part: str) -> tuple[str, ...]:
+    more = (name for law in elements.FRICTION for name in law.linear(part))
+    return (f"friction.{part}", *(f"friction.{name}" for name in more))
+
+
+COULOMB, VISCOUS = map(_kinds, forces.PARTS)
 FRICTION = (COULOMB[0], VISCOUS[0], *COULOMB[1:], *VISCOUS[1:])
 """Kinds of alpha whose values, where all are zero, leave no Coulomb friction, no viscous friction, none."""
 PLAIN_FRICTION = 2

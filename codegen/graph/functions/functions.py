@@ -19,7 +19,7 @@ from diffpbd.codegen.graph.step.joint_step import solve
 from diffpbd.codegen.joint_space import recursive, recursive_jacobian, wrenches
 from diffpbd.codegen.joint_space.contact import contacts
 from diffpbd.codegen.joint_space.loops import closures
-from diffpbd.codegen.laws import forces, levers, memory
+from diffpbd.codegen.laws import forces, levers
 from diffpbd.codegen.program.program import Program
 
 Pairs = Sequence[tuple[str, Any]]
@@ -118,7 +118,7 @@ class Graphs:
         yield "friction_torque", [("pd", pd), alpha], {"torque": self.friction(pd)}
         if forces.has_memory(tree.friction):
             given = {"pd_next": gears.rates(pd), "h": self.h}
-            end = self.program(memory.deflection_program(tree.n), **given)["deflection"]
+            end = self.program(forces.deflection_program(tree.n, tree.friction), **given)["deflection"]
             within = ca.fmax(ca.fmin(end[tree.base :], 1), -1)  # rounding of a deflection at its bound
             yield "deflection_next", [("pd_next", pd), ("h", self.h), alpha], {"deflection": within}
         if tree.closures:

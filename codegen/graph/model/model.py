@@ -36,7 +36,7 @@ from diffpbd.codegen.graph.model.attached import (
     wrench_numbers,
 )
 from diffpbd.codegen.graph.model.parameters import SIDES, WITHOUT_ENTRY, is_limited
-from diffpbd.codegen.laws import forces
+from diffpbd.codegen.laws import elements, forces
 from diffpbd.codegen.program.tree import Closure, Gear, Tree
 from diffpbd.runtime.folder.manifest import Parameter
 
@@ -50,11 +50,6 @@ JOINT_BLOCKS: Mapping[str, str] = {
     "offset": "torque_offset",
 }
 """Program input → alpha kind, for what every joint has one of."""
-
-FRICTION_BLOCKS: Mapping[str, str] = {
-    name: f"friction.{name}" for names in forces.MORE_FRICTION.values() for name in names
-}
-"""The same for what every joint of a robot with such a law of friction has."""
 
 
 def tree_of(
@@ -77,7 +72,7 @@ def tree_of(
         gears if any(gears) else (),
         lever_joints(robot, levers),
         tuple(Closure(loop.type.value, loop.parent, loop.child) for loop in robot.loops),
-        friction=tuple(law for law in forces.MORE_FRICTION if law in friction),
+        friction=tuple(law.name for law in elements.FRICTION if law.name in friction),
         contacts=tuple(as_touching(pair) for pair in robot.pairs),
         base=len(robot.base_freedoms) if robot.floating else 0,
     )
@@ -202,7 +197,7 @@ def assemble(robot: Robot, recipe: Recipe, entries: tuple[Parameter, ...]) -> Mo
         blocks["lever"] = ca.horzcat(*[lever_numbers(entry, name) for name in recipe.lever_springs])
     tree = tree_of(robot, recipe.limits, recipe.wrench, recipe.lever_springs, recipe.friction_law)
     more = forces.friction_names(tree.friction)[len(forces.FRICTION) :]
-    blocks |= {block: column(FRICTION_BLOCKS[block]) for block in more}
+    blocks |= {block: column(f"friction.{block}") for block in more}
     if forces.has_memory(tree.friction):
         blocks["held"] = blocks["coulomb"] * blocks["deflection"]
     if robot.loops:

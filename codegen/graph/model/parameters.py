@@ -11,22 +11,13 @@ from diffpbd.codegen.description.recipe.recipe import Recipe
 from diffpbd.codegen.description.robot.contact_law import NUMBERS, OF_ALL, given
 from diffpbd.codegen.description.robot.robot import Contact, Joint, Loop, LoopType, Robot, Vec3
 from diffpbd.codegen.joint_space.contact.cones import LIMIT_LOAD
+from diffpbd.codegen.laws import elements
+from diffpbd.codegen.laws.elements.plain import TRANSITION_BOUNDS, TRANSITION_VELOCITY
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.folder.manifest import Parameter
 
-TRANSITION_VELOCITY: Final = 0.01
-"""[rad/s or m/s] Default rate at which smoothed Coulomb friction reaches tanh(1) of its value."""
-STRIBECK_VELOCITY: Final = 0.1
-"""[rad/s or m/s] Default rate at which what holds at rest beyond Coulomb friction has fallen to 1/e."""
-WAY: Final = 0.01
-"""[rad or m] Default way over which friction with memory turns after a reversal."""
-TRANSITION_BOUNDS: Final = (1e-4, 10.0)
-"""[rad/s or m/s] A steeper smoothing is no longer resolved by encoders and makes second derivatives meaningless."""
-
-WITHOUT_ENTRY: Final = {
-    "friction.transition_velocity": TRANSITION_VELOCITY,
-    "friction.stribeck_velocity": STRIBECK_VELOCITY,
-    "friction.way": WAY,
+WITHOUT_ENTRY: Final = {"friction.transition_velocity": TRANSITION_VELOCITY} | {
+    f"friction.{number.name}": number.default for law in elements.FRICTION for number in law.numbers
 }
 """[rad/s or m/s] What divides by these finds a number at the joints that have no entry, those of a floating base."""
 
@@ -236,29 +227,15 @@ def _with_numbers(robot: Robot) -> list[Joint]:
 
 
 def _more_friction(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
-    """Half the differences between the positive and the negative direction, and Stribeck's part, which do nothing by default;
-    the way of friction with memory and its state, the deflection."""
-    joints = _with_numbers(robot)
-    if "asymmetric" in recipe.friction_law:
-        for j in joints:
-            yield Parameter(f"friction.coulomb_asymmetry.{j.name}", j.type.effort_unit, 0.0, None, None)
-        for j in joints:
-            unit = f"{j.type.effort_unit}·s/{j.type.unit}"
-            yield Parameter(f"friction.viscous_asymmetry.{j.name}", unit, 0.0, None, None)
-    if "stribeck" in recipe.friction_law:
-        for j in joints:
-            yield Parameter(f"friction.stribeck.{j.name}", j.type.effort_unit, 0.0, 0.0, None)
-        for j in joints:
-            unit = f"{j.type.unit}/s"
-            yield Parameter(f"friction.stribeck_velocity.{j.name}", unit, STRIBECK_VELOCITY, *TRANSITION_BOUNDS)
-    if "dahl" in recipe.friction_law:
-        if len(set(recipe.friction_law)) > 1:
-            asked = ",".join(recipe.friction_law)
-            raise InputError(
-                f"{recipe.name}: friction_law = {asked}: friction with memory (dahl) stands alone: what its deflection holds "
-                "during a step has one Coulomb coefficient. Leave the other parts out."
-            )
-        for j in joints:
-            yield Parameter(f"friction.way.{j.name}", j.type.unit, WAY, 0.0, None)
-        for j in joints:
-            yield Parameter(f"friction.deflection.{j.name}", "1", 0.0, -1.0, 1.0)
+    """Numbers of the friction laws beyond the plain one, which do nothing by default."""
+    laws = [law for law in elements.FRICTION if law.name in recipe.friction_law]
+    if len(laws) > 1 and (memory := [law.name for law in laws if law.memory is not None]):
+        asked = ",".join(recipe.friction_law)
+        raise InputError(
+            f"{recipe.name}: friction_law = {asked}: friction with memory ({memory[0]}) stands alone: what its deflection "
+            "holds during a step has one Coulomb coefficient. Leave the other parts out."
+        )
+    for number in (number for law in laws for number in law.numbers):
+        for j in _with_numbers(robot):
+            unit = number.unit_on(j.type.effort_unit, j.type.unit)
+            yield Parameter(f"friction.{number.name}.{j.name}", unit, number.default, number.least, number.most)

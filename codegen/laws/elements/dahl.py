@@ -21,8 +21,10 @@ from typing import Any, Final
 
 import sympy as sp
 
-from diffpbd.codegen.program.program import Matrix, Program
+from diffpbd.codegen.laws.elements.declaration import Friction, Memory, Number
 
+WAY: Final = 0.01
+"""[rad or m] Default way over which friction turns after a reversal."""
 ROUNDED: Final = sp.Rational(1, 100)
 """[1] Part of the transition velocity over which the slope changes from one direction to the other: so much does the rate fall
 short where friction turns. The plain law needs the whole of it to be solved; here the slope is bounded without."""
@@ -42,11 +44,12 @@ def change(pd: Any, transition: Any, deflection: Any, per: Any) -> Any:
     return per * (pd - deflection * size) / (1 + per * size)
 
 
-def deflection_program(n: int) -> Program:
-    """pd_next, h, way, transition and deflection → deflection at the end of a step, of each joint."""
-    b = Program("deflection_next")
-    pd, h = b.input("pd_next", n), b.scalar("h")
-    way, transition, deflection = (b.input(k, n) for k in ("way", "transition", "deflection"))
-    rows = [change(pd[i], transition[i], deflection[i], per_rate(way[i], transition[i], h)) for i in range(n)]
-    b.output("deflection", b.let(Matrix([deflection[i] + rows[i] for i in range(n)])))
-    return b
+DAHL = Friction(
+    "dahl",
+    "memory: turns over a way after a reversal",
+    (
+        Number("way", "rad", "the way over which friction turns after a reversal", WAY, 0.0),
+        Number("deflection", "1", "the state of friction with memory", 0.0, -1.0, 1.0),
+    ),
+    memory=Memory("deflection", change, lambda own, transition, h: per_rate(own["way"], transition, h)),
+)

@@ -1,0 +1,87 @@
+"""What a force element declares: its numbers and what it does. Everything else is derived from that (`forces`, `attached`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+
+@dataclass(frozen=True)
+class Number:
+    """An entry of alpha for every joint that has the element. `unit` is that of a hinge: on a slide N·m is N and rad is m.
+    `words` say what it is; it lies between `least` and `most` where they are given."""
+
+    name: str
+    unit: str
+    words: str
+    default: float = 0.0
+    least: float | None = None
+    most: float | None = None
+
+    def unit_on(self, effort: str, position: str) -> str:
+        """The unit on a joint with these units of effort and position."""
+        return self.unit.replace("N·m", effort).replace("rad", position)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A state of its own that a friction law has on every joint, the number `state`, within ±1.
+
+    Coulomb's part is −c z. `change(pd, transition, z, per)` is what z changes by in a step that ends with the rate pd, monotone
+    in pd; `per(numbers, transition, h)` is what it takes of the law's numbers over a step h."""
+
+    state: str
+    change: Callable[..., Any]
+    per: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Friction:
+    """A part of the friction law beside viscous and Coulomb's, on every joint.
+
+    `coulomb` [N·m] and `viscous` [N·m·s/rad] are functions of (rate, transition, *numbers): what is added to these coefficients
+    at the joint rate of a step's start. So a step's kick stays convex, dissipative and differentiable whatever the law. Both
+    are linear in some of the numbers, without which they vanish. The entries of alpha are `friction.<number>.<joint>`."""
+
+    name: str
+    words: str
+    numbers: tuple[Number, ...]
+    coulomb: Callable[..., Any] | None = None
+    viscous: Callable[..., Any] | None = None
+    memory: Memory | None = None
+
+    def part(self, which: str, rate: Any, transition: Any, own: dict[str, Any]) -> Any:
+        """What is added to a coefficient (`coulomb` or `viscous`), zero where the law adds nothing."""
+        added = getattr(self, which)
+        return (
+            sp.Integer(0) if added is None else added(rate, transition, *(own[number.name] for number in self.numbers))
+        )
+
+    def linear(self, which: str) -> tuple[str, ...]:
+        """Names of the numbers that `part` is linear in, found by differentiation."""
+        symbols = {number.name: sp.Symbol(number.name, real=True) for number in self.numbers}
+        rate, transition = sp.symbols("rate transition", real=True)
+        value = sp.sympify(self.part(which, rate, transition, symbols))
+        slopes = {name: sp.diff(value, symbol) for name, symbol in symbols.items()}
+        return tuple(k for k, slope in slopes.items() if slope != 0 and symbols[k] not in slope.free_symbols)
+
+
+@dataclass(frozen=True)
+class Spring:
+    """What pulls at chosen joints by their position alone, such as a spring.
+
+    `potential` [J] is a function of (position, *numbers) [rad or m]; torque and slope are its derivatives. `on` says which
+    joints it fits: "hinge", "slide" or "any". `shared` is an expression of the same arguments that potential, torque and slope
+    have in common and that is worked out once. Steps on states of links know the angle of a hinge within π of the number
+    `around`, or of zero. The entries of alpha are `<name>.<number>.<joint>`."""
+
+    name: str
+    words: str
+    numbers: tuple[Number, ...]
+    potential: Callable[..., Any]
+    on: str = "any"
+    shared: Callable[..., Any] | None = None
+    around: str = ""
