@@ -9,8 +9,9 @@ from pkgutil import walk_packages
 from diffpbd.runtime import causes
 from diffpbd.runtime.causes.cause import Cause
 from diffpbd.runtime.causes.missing import Missing
+from diffpbd.runtime.causes.run import Unsteady
 
-__all__ = ["CAUSES", "MISSING", "SEEN"]
+__all__ = ["CAUSES", "MISSING", "SEEN", "UNSTEADY"]
 
 
 def _found() -> Iterator[Cause]:
@@ -29,3 +30,7 @@ MISSING: tuple[Missing, ...] = tuple(
 """Those that a fit can miss, in the order in which they are tried."""
 SEEN: tuple[Cause, ...] = tuple(sorted((own for own in CAUSES if own.means), key=lambda own: (own.order, own.kind)))
 """Those that recordings show, in the order in which they are looked for."""
+UNSTEADY: tuple[Unsteady, ...] = tuple(
+    sorted((own for own in CAUSES if isinstance(own, Unsteady)), key=lambda own: (own.order, own.kind))
+)
+"""Those that act in a part of what was recorded, in the order in which they are looked for."""

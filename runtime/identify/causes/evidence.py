@@ -13,8 +13,9 @@ from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.causes.catalogue import MISSING
 from diffpbd.runtime.causes.missing import Candidate
 from diffpbd.runtime.causes.motion import Reach
+from diffpbd.runtime.causes.run import Table
 from diffpbd.runtime.identify.causes.competition import Grams, condensed
-from diffpbd.runtime.identify.causes.tables import Table, motion_of, tabulated
+from diffpbd.runtime.identify.causes.tables import motion_of, tabulated
 from diffpbd.runtime.identify.columns.design import LINK_COLUMNS, Point
 from diffpbd.runtime.identify.torque.solving import NOISE_FLOOR
 from diffpbd.runtime.logs.processing import Samples
