@@ -65,10 +65,9 @@ class Motion:
     layout: Layout
     reach: Reach
 
-    @property
-    def nothing(self) -> FloatArray:
-        """No torque (samples, n)."""
-        return np.zeros_like(self.predicted)
+    def nothing(self, count: int) -> FloatArray:
+        """No torque (samples, n, count)."""
+        return np.zeros((*self.predicted.shape, count))
 
     @property
     def open_tree(self) -> bool:
@@ -90,7 +89,9 @@ class Motion:
     def by_parameter(self, name: str) -> FloatArray:
         """Filtered torque (samples, n) by a unit of an entry of alpha; zero where there is none."""
         alpha = self.robot.alpha
-        return np.asarray(self.own @ self.effect[:, alpha.index(name)]) if name in alpha.names else self.nothing
+        return (
+            np.asarray(self.own @ self.effect[:, alpha.index(name)]) if name in alpha.names else self.nothing(1)[..., 0]
+        )
 
     def torque(
         self, q: FloatArray | None = None, dq: FloatArray | None = None, ddq: FloatArray | None = None,
@@ -112,7 +113,9 @@ class Motion:
         return self.samples.smooth(torque)
 
     def differences(self, moved: Callable[[float], FloatArray], step: float) -> FloatArray:
-        """First and second derivative (samples, n, 2), filtered, of a torque by a figure, at zero."""
+        """First and second derivative (samples, n, 2), filtered, of a torque by a figure, at zero; of loops none."""
+        if not self.open_tree:
+            return self.nothing(2)
         ahead, behind = moved(step), moved(-step)
         slope, bend = (ahead - behind) / (2.0 * step), (ahead - 2.0 * self.plain + behind) / step**2
         return np.stack([self.smooth(slope), self.smooth(bend)], axis=-1)

@@ -242,10 +242,13 @@ def scara(cases: Path, tmp_path_factory: pytest.TempPathFactory) -> Robot:
 
 
 @pytest.mark.parametrize(
-    ("function", "key"),
-    [("mass_matrix", "M_dense_column_major"), ("tip_jacobian", "J_linear_then_angular_dense_column_major")],
+    ("function", "key", "nonzeros"),
+    [
+        ("mass_matrix", "M_dense_column_major", "M_nonzeros"),
+        ("tip_jacobian", "J_linear_then_angular_dense_column_major", "J_nonzeros"),
+    ],
 )
-def test_structural_zeros_in_a_dirty_buffer(cases: Path, scara: Robot, function: str, key: str) -> None:
+def test_structural_zeros_in_a_dirty_buffer(cases: Path, scara: Robot, function: str, key: str, nonzeros: str) -> None:
     """P37: what a C caller sees in a buffer that held 777."""
     numbers = expected(cases / "P37-structural-zeros")
     facts = scara.functions[function].facts
@@ -257,6 +260,7 @@ def test_structural_zeros_in_a_dirty_buffer(cases: Path, scara: Robot, function:
     out = (ctypes.c_void_p * 1)(buffer.ctypes.data)
     assert getattr(library, facts.symbol)(given, out, ctypes.c_void_p(work.ctypes.data)) == 0
     np.testing.assert_allclose(buffer, numbers[key], rtol=0, atol=TOLERANCE)
+    assert np.count_nonzero(buffer) == numbers[nonzeros]
     rows = np.array(scara.functions[function](numbers["q"]))
     np.testing.assert_array_equal(rows.ravel(order="F"), buffer)
 

@@ -93,17 +93,6 @@ def test_regressor_of_the_hand(fingers: Families) -> None:
     )
 
 
-def test_steps_of_the_hand_are_one_map(fingers: Families) -> None:
-    alpha = loaded_alpha(fingers.d.alpha)
-    alpha[list(fingers.d.alpha.indices("rotor_inertia"))] = 0.0
-    rng = np.random.default_rng(3)
-    for _ in range(2):
-        p, pd, u = rng.uniform(-0.5, 0.5, (3, fingers.d.robot.n))
-        expected = np.concatenate(fingers.programs.joint_step(p, pd, 0.1 * u, H, alpha))
-        found = fingers.maximal_step("variational_direct", p, pd, 0.1 * u, alpha, 8)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
-
-
 # Two arms ---------------------------------------------------------------------------------------------------------------
 
 

@@ -17,8 +17,6 @@ from diffpbd.codegen.joint_space import recursive
 
 # Rounding of torques up to 100 N·m; forward dynamics divides it by the wrist's 4e-4 kg·m².
 BAR, FORWARD_BAR = 1e-9, 1e-8
-ROUNDING = 1e-11
-"""Same formulas in another order: relative difference of SymPy, CasADi and C."""
 
 ROWS = 1000
 STATE = ("p", "pd", "pdd")

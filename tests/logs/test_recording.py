@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from diffpbd.runtime import InputError
+from diffpbd.runtime.causes.examination import examine
 from diffpbd.runtime.logs.csv import Log, write_log
-from diffpbd.runtime.logs.examination import examine
 from diffpbd.runtime.logs.processing import Processing, filter_parts
 from diffpbd.runtime.logs.recording import Reading, Recording, joints_in, read_recording
 from diffpbd.runtime.records import bag as bag_module

@@ -38,10 +38,10 @@ PLANTS = pytest.mark.parametrize(
 def run_of(
     law: dict[str, Any], rate: float, duration: float, *, owner: GravityOwner = GravityOwner.MODEL, bench: Bench | None = None,
     kind: type[Run] = Run, log: Path | None = None, observer: Callable[[Tick], None] | None = None, name: str = "baxter_bare",
-    differences: Differences | None = None,
+    differences: Differences | None = None, make: Callable[..., BenchBaxter] = BenchBaxter,
 ) -> tuple[Run, BenchBaxter, Recorder | None]:  # fmt: skip
     """A run of the generated robot `name` that has not begun, its arm, and its log if there is one; with `differences` the
-    arm is one of the reality bench."""
+    arm is one of the reality bench, else what `make` makes."""
     robot = loaded(name)
     configuration = Configuration(
         robot.name, robot.manifest.abi_hash, robot.joints, law, owner, robot.alpha.vector(SPRING), limits_of(robot),
@@ -49,7 +49,7 @@ def run_of(
     )  # fmt: skip
     recorder = None if log is None else Recorder(log, configuration.to_json(), robot.joints)
     if differences is None:
-        arm = BenchBaxter(str(find_description(name)), configuration.limits, REST, bench or Bench(), rate=rate)
+        arm = make(str(find_description(name)), configuration.limits, REST, bench or Bench(), rate=rate)
     else:
         arm = BenchReal("baxter", configuration.limits, REST, differences, rate=rate, bench=bench)
     options = RunOptions(duration=duration, allow_mismatch=differences is not None)

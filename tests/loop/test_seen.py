@@ -12,7 +12,6 @@ from diffpbd.runtime.loop.motion import Laden, Motion
 from diffpbd.runtime.loop.seen import Seen
 from diffpbd.runtime.mpc.history import History
 
-ZERO = np.zeros(2)
 STEP = 4e-3
 Torque = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 

@@ -23,7 +23,6 @@ LOOK = 1.0 / 16.0
 CONTACT = np.array([15.0, 4.5])
 
 Signal = Callable[[float], np.ndarray]
-Message = Callable[[dict], dict]
 
 
 def feed(

@@ -43,11 +43,6 @@ def alpha(arm: Robot) -> Array:
     return arm.alpha.vector(friction(RAIL, HUB) | OFF_AXIS)
 
 
-def flat(result: object) -> Array:
-    """Outputs side by side, (rows, all)."""
-    return np.concatenate([np.atleast_2d(x) for x in result], axis=1)  # type: ignore[attr-defined]
-
-
 def test_the_law_is_in_every_function(arm: Robot, alpha: Array) -> None:
     rng = np.random.default_rng(2)
     plain = arm.alpha.vector(OFF_AXIS)

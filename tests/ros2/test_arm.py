@@ -143,18 +143,6 @@ def test_two_sources_of_joint_states_are_named_by_process() -> None:
     assert "two sources of the arm's joint states: the process of /robot and the process of /another" in report.text
 
 
-def test_one_bad_message_repeats_the_last_torque() -> None:
-    seen: list[int] = []
-
-    def once(data: dict) -> dict:
-        seen.append(0)
-        return {**data, "q": np.full(2, np.nan)} if len(seen) == 1 else data
-
-    report, arm = over("moving", MODEL, fault=lambda arm: setattr(arm.bench, "fault", once))
-    assert report.reason is Reason.FINISHED and len(seen) > 1, report
-    assert rates(arm, 1 / 250.0).max() <= 1.0 + 1e-9
-
-
 class Silent:
     """A link that only remembers what is sent."""
 

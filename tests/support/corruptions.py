@@ -1,6 +1,6 @@
 """Mistakes that recordings really have, each with the kind of finding and the joint that must be named.
 
-Sizes begin just beyond the thresholds of `runtime/logs/thresholds.py`.
+Sizes begin just beyond the thresholds of the causes.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def corruptions(
     for factor in (0.45, 0.25, 0.1, 0.01, 2.2, 10.0):
         add(f"torque times {factor:g}", column("tau", second, lambda v, f=factor / gain: f * v), "gain", second)
     for seconds in (0.06, 0.1, 0.2, -0.06):
-        add(f"torque {1e3 * seconds:g} ms late", column("tau", second, late(seconds * rate)), "shift", second)
+        add(f"torque {1e3 * seconds:g} ms late", column("tau", second, late(seconds * rate)), "delay", second)
     for factor in (0.5, 2.0, 1.08):
         add(f"clock {factor:g} times as slow", lambda r, f=factor: replace(r, time=f * r.time), "time", None)
     add("torque stuck", column("tau", second, stuck(rate)), "stuck", second)

@@ -147,12 +147,15 @@ def properties_of(
 
 
 def _residual(scene: Scene) -> None:
-    """The equations of a step in contact vanish along it."""
+    """The equations of a step in contact vanish along it, and nowhere beside it."""
     s = scene.robot.rollout_impulses(scene.p, scene.pd, scene.u[None], h=scene.h, alpha=scene.alpha)
     named = {k: np.ravel(getattr(s, k)) for k in s._fields if "impulse" in k}
     given = {"p_next": s.P[1], "pd_next": s.PD[1], "h": scene.h, "alpha": scene.alpha, **named}
     left = scene.robot.contact_residual(scene.p, scene.pd, scene.u, **given)
     assert max(np.abs(np.ravel(x)).max() for x in left) < 1e-8
+    for key in ("pd_next", *named):
+        beside = scene.robot.contact_residual(scene.p, scene.pd, scene.u, **given | {key: given[key] + 1e-3})
+        assert max(np.abs(np.ravel(x)).max() for x in beside) > 1e-6, key
 
 
 def _rows(scene: Scene) -> None:

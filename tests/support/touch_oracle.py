@@ -1,5 +1,5 @@
 """The step of a robot that touches things, apart from the product: kinematics and cones written anew in CasADi on the project's
-own hF and hG, differentiated as a whole, solved densely with patience; its derivative by the implicit function theorem.
+own hF and hG, solved densely with patience.
 
     pose stage   hF − h A(p₀)ᵀ λ − h J(p₀)ᵀ (λₙ, λₜ) = 0,    g(p₁) = 0
     rate stage   hG − h A(p₁)ᵀ η − h J(p₁)ᵀ (γₙ, γₜ) = 0,    A(p₁) ṗ₁ = 0
@@ -183,14 +183,9 @@ class Oracle:
         R2 = ca.vertcat(r.G - r.h * (A1.T @ loops + impulse1), A1 @ r.pd_next, *rows[1])
         known = [r.p, r.pd, r.u, r.h, r.alpha, sign, rho, slip]
         z1, z2 = ca.vertcat(r.p_next, loops, beta), ca.vertcat(r.pd_next, loops, beta)
-        by = ca.vertcat(r.p, r.pd, r.u, r.alpha, r.h, slip)
         cse = {"cse": True}
         self.pose = ca.Function("pose", [*known, z1], [R1, ca.jacobian(R1, z1)], cse)
         self.rate = ca.Function("rate", [*known, r.p_next, z2], [R2, ca.jacobian(R2, z2)], cse)
-        self.pose_by = ca.Function("pose_by", [*known, z1], [ca.jacobian(R1, by)], cse)
-        self.rate_by = ca.Function(
-            "rate_by", [*known, r.p_next, z2], [ca.jacobian(R2, by), ca.jacobian(R2, r.p_next)], cse
-        )
         start = Geometry(model, r.p)
         self.along = ca.Function("along", [r.p, sign, r.alpha], [first.frames[:9, :]], cse)
         self.start = ca.Function("start", [r.p, r.alpha], [start.gap, start.N, start.T, start.frames], cse)
@@ -211,7 +206,6 @@ class Oracle:
         z2, i2, ok2 = self._stage(
             lambda s, z: self.rate(*known, s, z1[: self.n], z), np.array(pd, float), cold, alpha[self.slip], h
         )
-        self.last = (known, alpha[self.slip], z1, z2)
         b1, b2 = (z[self.n + self.m :].reshape(-1, 3) for z in (z1, z2))
         ends = np.array(self.start(z1[: self.n], alpha)[0]).ravel()
         # both ends' frames differ by a step's turn; the impulse of the second stage acts along those of the end
@@ -223,18 +217,6 @@ class Oracle:
             z1[: self.n], z2[: self.n], (z1[self.n : self.n + self.m], z2[self.n : self.n + self.m]), (b1, b2),
             force, ends, (i1, i2), ok1 and ok2,
         )  # fmt: skip
-
-    def jacobian(self) -> Any:
-        """d(p₁, ṗ₁)/d(p₀, ṗ₀, u, alpha, h) of the last step."""
-        known, slip, z1, z2 = self.last
-        by1 = np.array(self.pose_by(*known, slip, z1))
-        by2, across = map(np.array, self.rate_by(*known, slip, z1[: self.n], z2))
-        K1, K2 = np.array(self.pose(*known, slip, z1)[1]), np.array(self.rate(*known, slip, z1[: self.n], z2)[1])
-        dz1 = -np.linalg.solve(K1, by1)
-        dz2 = -np.linalg.solve(K2, by2 + across @ dz1[: self.n])
-        J = np.vstack([dz1[: self.n], dz2[: self.n]])
-        J[:, 3 * self.n + self.slip] += J[:, -1]  # the slip of the path is that of alpha at its end
-        return J[:, :-1]
 
     def _mass(self, p: Any, pd: Any, u: Any, h: float, alpha: Any, sign: Any) -> float:
         """One over the largest share of a contact in what an impulse moves."""

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.causes.cause import Found, Missing
+from diffpbd.runtime.causes.missing import Missing
 from diffpbd.runtime.causes.motion import Motion
 from diffpbd.runtime.model.robot import Robot
 
@@ -18,20 +17,12 @@ class Load(Missing):
     """A point at the tip, and all columns of the link that carries it; the mass is told of the point alone."""
 
     kind, word, lacking, parameter, of_joint = "load", "a load", "a load at the tip", "payload", False
-    rank, least, first_alone, of_bodies = 3, 0.0, True, True
+    says = "it carried {figure:.2g} kg at its tip that the model does not know"
+    entries, fitted_by, rank, least, first_alone, of_bodies = (MASS,), (MASS,), 3, 0.0, True, True
 
     def exists(self, robot: Robot, joint: str) -> bool:
         return MASS in robot.alpha.names
 
-    def already_fitted(self, fitted: Sequence[str], joint: str, name: str) -> bool:
-        return MASS in fitted
-
-    def columns(self, m: Motion, joint: str, size: float) -> FloatArray:
-        return m.by_parameter(MASS)[..., None]
-
     def own_columns(self, m: Motion, joint: str) -> Sequence[int]:
         touched = int(np.flatnonzero(m.effect[:, m.robot.alpha.index(MASS)])[0])
         return next(link for link in m.layout.bodies if touched in link)
-
-    def sentence(self, found: Found) -> str:
-        return f"it carried {found.figure:.2g} kg at its tip that the model does not know"

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diffpbd.runtime.causes.cause import Found, Missing
+from diffpbd.runtime.causes.missing import Missing
 from diffpbd.runtime.causes.motion import Motion
 
 
 class Masses(Missing):
     kind, word, lacking = "masses", "masses and inertias", "other masses and inertias"
-    parameter, of_joint, rank, of_bodies = "inertials", False, 4, True
-
-    def already_fitted(self, fitted: Sequence[str], joint: str, name: str) -> bool:
-        return any(own.startswith("inertia.") for own in fitted)
+    says = "its masses, centres of mass or inertias were not the description's"
+    parameter, fitted_by, of_joint, rank, of_bodies = "inertials", ("inertia.*",), False, 4, True
 
     def own_columns(self, m: Motion, joint: str) -> Sequence[int]:
         return range(m.layout.bodies[-1].stop)
-
-    def sentence(self, found: Found) -> str:
-        return "its masses, centres of mass or inertias were not the description's"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diffpbd.runtime.causes.cause import Found, Missing
+from diffpbd.runtime.causes.missing import Missing
 from diffpbd.runtime.causes.motion import Motion
 from diffpbd.runtime.model.robot import Robot
 
@@ -12,7 +12,8 @@ from diffpbd.runtime.model.robot import Robot
 class Spring(Missing):
     """Through the model's columns of its stiffness and of its torque at zero."""
 
-    kind, word, parameter = "spring", "a spring", "spring"
+    kind, word, says, units = "spring", "a spring", "it had {word} of {figure:.3g} {unit}", ("N·m/rad", "N/m")
+    parameter, fitted_by = "spring", ("spring.stiffness.{joint}",)
 
     def name(self, robot: Robot, joint: str) -> str:
         return self.parameter
@@ -20,11 +21,5 @@ class Spring(Missing):
     def exists(self, robot: Robot, joint: str) -> bool:
         return joint in robot.manifest.recipe.springs
 
-    def already_fitted(self, fitted: Sequence[str], joint: str, name: str) -> bool:
-        return f"spring.stiffness.{joint}" in fitted
-
     def own_columns(self, m: Motion, joint: str) -> Sequence[int]:
         return [m.layout.at(kind, joint) for kind in ("spring.stiffness", "spring.rest")]
-
-    def sentence(self, found: Found) -> str:
-        return f"it had {self.word} of {found.figure:.3g} {found.unit('N·m/rad', 'N/m')}"

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.causes.cause import Missing
+from diffpbd.runtime.causes.missing import Missing
 from diffpbd.runtime.causes.motion import Motion
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.base.errors import arg
-from diffpbd.runtime.causes.cause import Found, Missing
+from diffpbd.runtime.causes.missing import Missing
 from diffpbd.runtime.causes.motion import Motion
 
 
@@ -15,11 +14,12 @@ class Steps(Missing):
     M⁻¹ of friction during half a step. Its figure is one, and may be a little beside."""
 
     kind, word, lacking = "steps", "steps of a simulation", "smaller steps of a simulation by joint_step"
-    of_joint, least, most = False, 0.7, 1.3
+    says = "it were simulated from sample to sample by joint_step, whose rates are those after friction's impulse"
+    cure, of_joint, least, most = "Simulate it in smaller steps ({arg.h})", False, 0.7, 1.3
 
     def columns(self, m: Motion, joint: str, size: float) -> FloatArray:
         if not m.open_tree:
-            return m.nothing[..., None]
+            return m.nothing(1)
         rubbing = [*m.layout.of_joints("friction.coulomb"), *m.layout.of_joints("friction.viscous")]
         phi, friction, zero = m.phi.copy(), np.zeros_like(m.phi), np.zeros_like(m.samples.dq)
         phi[rubbing], friction[rubbing] = 0.0, m.phi[rubbing]
@@ -30,9 +30,3 @@ class Steps(Missing):
             dq=m.samples.dq + lost, ddq=m.samples.ddq + np.gradient(lost, 1.0 / m.samples.rate, axis=0), phi=phi
         )
         return m.smooth(later - m.torque(phi=phi))[..., None]
-
-    def sentence(self, found: Found) -> str:
-        return "it were simulated from sample to sample by joint_step, whose rates are those after friction's impulse"
-
-    def remedy(self, found: Found) -> str:
-        return f"Simulate it in smaller steps ({arg.h})"

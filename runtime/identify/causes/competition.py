@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.causes.cause import Candidate
-from diffpbd.runtime.identify.causes.tables import Table
+from diffpbd.runtime.causes.missing import Candidate
+from diffpbd.runtime.causes.run import Table, normal
 
-__all__ = ["MARGIN", "WORTH", "Grams", "Winner", "condensed", "normal", "pieces", "won"]
+__all__ = ["MARGIN", "WORTH", "Grams", "Winner", "condensed", "pieces", "won"]
 
 WORTH = 0.1
 """[1] Least reduction of a joint's cross-validated RMS for a cause to be named."""
@@ -27,8 +27,6 @@ FOLDS = 6
 """[1] Number of folds: recordings, or parts of a single one."""
 FEWEST = 3
 """[1] Least number of recordings for folds of whole recordings."""
-RIDGE = 1e-9
-"""[1] Ridge relative to the squares of columns, for directions that the recordings do not determine."""
 SLACK = 0.02
 """[1] Further margin for causes with more columns, relative to the RMS before: they explain that much of anything."""
 UNREAD = 1e-150
@@ -47,16 +45,6 @@ class Winner:
     after: FloatArray
     rival: Candidate | None
     beside: FloatArray
-
-
-def normal(weight: FloatArray, squares: FloatArray) -> FloatArray:
-    """Coefficients (k,) of least squares, from the squares (n, k + 1, k + 1) of columns with the residual as the last."""
-    together = np.tensordot(weight, squares, axes=1)
-    H, h = together[:-1, :-1], together[:-1, -1]
-    scale = np.sqrt(np.diag(H))
-    scale = np.where(scale > 0.0, scale, 1.0)
-    square = H / np.outer(scale, scale) + RIDGE * np.eye(len(H))
-    return np.asarray(np.linalg.solve(square, h / scale) / scale, dtype=np.float64)
 
 
 class Grams:

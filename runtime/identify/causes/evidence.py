@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -11,10 +11,11 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.causes.catalogue import MISSING
-from diffpbd.runtime.causes.cause import Candidate, Missing
+from diffpbd.runtime.causes.missing import Candidate
 from diffpbd.runtime.causes.motion import Reach
+from diffpbd.runtime.causes.run import Table
 from diffpbd.runtime.identify.causes.competition import Grams, condensed
-from diffpbd.runtime.identify.causes.tables import Table, motion_of, tabulated
+from diffpbd.runtime.identify.causes.tables import motion_of, tabulated
 from diffpbd.runtime.identify.columns.design import LINK_COLUMNS, Point
 from diffpbd.runtime.identify.torque.solving import NOISE_FLOOR
 from diffpbd.runtime.logs.processing import Samples
@@ -80,15 +81,16 @@ def gathered(robot: Robot, samples: Sequence[Samples], point: Point, names: Sequ
     reach = Reach.of([table.samples for table, _ in own])
     motions = [motion_of(robot, table, point, step, reach) for table, step in own]
     candidates, blocks = list[Candidate](), [[table.columns] for table, _ in own]
-    at = len(point.phi)
-    for cause, joint, size in _tried(robot, names):
+    end = len(point.phi)
+    tried = [(own, at, size) for own in MISSING for at in own.places(robot, names) for size in own.sizes]
+    for cause, (joint, name), size in tried:
         more = [cause.columns(m, joint, size) for m in motions]
         width = more[0].shape[-1]
-        columns = (*range(at, at + width), *cause.own_columns(motions[0], joint))
-        candidates.append(Candidate(cause, joint, cause.name(robot, joint), columns, size))
+        columns = (*range(end, end + width), *cause.own_columns(motions[0], joint))
+        candidates.append(Candidate(cause, joint, name, columns, size))
         for block, part in zip(blocks, more, strict=True):
             block.append(part)
-        at += width
+        end += width
     wider = [
         replace(table, columns=np.concatenate(block, axis=-1)) for (table, _), block in zip(own, blocks, strict=True)
     ]
@@ -98,11 +100,3 @@ def gathered(robot: Robot, samples: Sequence[Samples], point: Point, names: Sequ
     count, bodies = sum(len(s) for s in samples), LINK_COLUMNS * len(robot.links)
     step = 1.0 / samples[0].rate
     return Evidence(tuple(wider), tuple(candidates), grams, count, step, robot.joints, point.phi, bodies)
-
-
-def _tried(robot: Robot, fitted: Sequence[str]) -> Iterator[tuple[Missing, str, float]]:
-    """Causes that are not fitted, where they are, and their sizes."""
-    for cause in MISSING:
-        for joint in cause.places(robot):
-            if not cause.already_fitted(fitted, joint, cause.name(robot, joint)):
-                yield from ((cause, joint, size) for size in cause.sizes)

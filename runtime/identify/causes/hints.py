@@ -9,14 +9,13 @@ import numpy as np
 
 from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.names import listing
-from diffpbd.runtime.causes.cause import Candidate, Found
-from diffpbd.runtime.identify.causes.changes import changes
+from diffpbd.runtime.causes.catalogue import UNSTEADY
+from diffpbd.runtime.causes.missing import Candidate, Found
+from diffpbd.runtime.causes.run import Run, Table, runs_of
 from diffpbd.runtime.identify.causes.competition import Grams, Winner, won
 from diffpbd.runtime.identify.causes.evidence import Evidence
 from diffpbd.runtime.identify.causes.kinds_of_motion import raised
 from diffpbd.runtime.identify.causes.pattern import pattern
-from diffpbd.runtime.identify.causes.spans import unlike
-from diffpbd.runtime.identify.causes.tables import Table
 from diffpbd.runtime.identify.columns.design import Point
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.logs.sampling import COARSE, highest, kept
@@ -37,8 +36,8 @@ ADDED = 0.05
 def missing(robot: Robot, evidence: Evidence, point: Point) -> list[str]:
     """Sentences on causes that are not fitted and win, in the order of what they explain."""
     tables, candidates = evidence.tables, [own for own in evidence.candidates if own.cause.told]
-    if changing := changes(robot, tables, candidates) or unlike(robot, tables, evidence.grams.fitted):
-        return changing
+    if unsteady := _unsteady(runs_of(robot, tables, evidence.grams.fitted, candidates)):
+        return unsteady
     judged = [j for j, joint in enumerate(robot.joints) if joint not in robot.manifest.robot.base_freedoms]
     grams = copy(evidence.grams)
     sentences: list[str] = []
@@ -60,6 +59,16 @@ def missing(robot: Robot, evidence: Evidence, point: Point) -> list[str]:
         grams.fitted = np.union1d(grams.fitted, winner.cause.columns)
     if not sentences and (told := pattern(robot, tables)) is not None:
         sentences.append(told)
+    return sentences
+
+
+def _unsteady(runs: Sequence[Run]) -> list[str]:
+    """Sentences on causes that act in a part of what was recorded, one for each recording."""
+    sentences = []
+    for cause in UNSTEADY:
+        for sentence, told in cause.told(runs):
+            sentences.append(sentence)
+            runs = [run for run in runs if run not in told]
     return sentences
 
 

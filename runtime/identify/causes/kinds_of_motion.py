@@ -11,9 +11,9 @@ from typing import Final
 
 import numpy as np
 
-from diffpbd.runtime.causes.cause import Candidate
+from diffpbd.runtime.causes.missing import Candidate
+from diffpbd.runtime.causes.run import Table
 from diffpbd.runtime.identify.causes.competition import Grams
-from diffpbd.runtime.identify.causes.tables import Table
 
 __all__ = ["raised"]
 

@@ -35,7 +35,7 @@ from scipy.stats import t as student
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.names import listing
-from diffpbd.runtime.causes.cause import Candidate
+from diffpbd.runtime.causes.missing import Candidate
 from diffpbd.runtime.identify.causes.competition import Grams, pieces
 from diffpbd.runtime.identify.causes.evidence import Evidence
 from diffpbd.runtime.identify.result.covariance import Influence

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.causes.motion import Layout, Motion, Reach
+from diffpbd.runtime.causes.run import Table
 from diffpbd.runtime.identify.columns import design
 from diffpbd.runtime.identify.columns.design import LINK_COLUMNS, Point, columns_of_joint_kind, every_joint
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["Table", "motion_of", "tabulated"]
+__all__ = ["motion_of", "tabulated"]
 
 POINTS = 10.0
 """[1] Samples a period of the cut-off that are kept: a filtered recording has no more to say."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """One recording: filtered `columns` (samples, n, columns), the residual (samples, n) [N·m or N] of what was fitted,
-    `predicted` (samples, n), weights (samples, n), and time (samples,) [s]."""
-
-    columns: FloatArray
-    residual: FloatArray
-    predicted: FloatArray
-    weights: FloatArray
-    samples: Samples
 
 
 def tabulated(robot: Robot, samples: Samples, point: Point, most: int) -> Table:

@@ -140,28 +140,6 @@ def test_info_and_generate_name_the_mass_and_the_way(twin_folder: Path) -> None:
     assert "rotor on a: 0.1 kg·m²" in text
 
 
-LIMIT = '<limit lower="{}" upper="{}" velocity="{}" effort="5"/>'
-
-
-@pytest.mark.parametrize(
-    ("numbers", "said"),
-    [
-        (("-180", "180", "2"), "turns; in degrees?"),
-        (("-12.4", "12.4", "2"), ""),
-        (("-12.7", "1", "2"), "turns; in degrees?"),
-        (("-1", "1", "59"), ""),
-        (("-1", "1", "61"), "turns a second; in degrees a second?"),
-    ],
-)
-def test_limits_in_degrees_from_both_sides(numbers: tuple[str, str, str], said: str) -> None:
-    def of(kind: str) -> dict[str, str]:
-        return doubts(robot(link("a"), link("b", BODY), joint("j", "a", "b", kind, more=LIMIT.format(*numbers))))
-
-    found = of("revolute").get("degrees", "")
-    assert (said in found) if said else not found
-    assert "degrees" not in of("prismatic") and "degrees" not in of("continuous")
-
-
 def test_what_readers_pass_over() -> None:
     def of(more: str, body: str = BODY) -> bytes:
         return robot(link("a"), link("b", body), joint("j", "a", "b", more=more))

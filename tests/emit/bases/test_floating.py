@@ -72,14 +72,6 @@ def test_momentum_stays_for_20_s() -> None:
         assert np.abs(np.linalg.norm(P[:, 3:7], axis=1) - 1).max() < 1e-15
 
 
-def test_torque_from_three_poses_has_what_pushed_the_base() -> None:
-    robot, (p, pd, u) = floating_arm(), state()
-    P, _ = robot.rollout(p, pd, np.tile(u, (2, 1)), H)
-    found = robot.node_torque(P[0], P[1], P[2], H)
-    assert found[[0, 1, 2, 6, 7]] == pytest.approx(u[[0, 1, 2, 6, 7]], abs=1e-10)
-    assert found == pytest.approx(u, abs=1e-10)
-
-
 def test_slope_of_the_graph_is_by_tangents() -> None:
     robot, (p, pd, u) = floating_arm(), state()
     alpha = rich(robot)

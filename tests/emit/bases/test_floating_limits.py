@@ -7,8 +7,6 @@ import pytest
 from support.floating_arm import stopped_flap
 from support.made.weightless import LOWER, SPIN, UPPER, Array, start, weightless
 
-H = 0.01
-
 
 def momentum(P: Array, PD: Array, alpha: Array) -> Array:
     """Linear, and about the world's origin."""

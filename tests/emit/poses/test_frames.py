@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from diffpbd.runtime.base.errors import InputError, SolverError
 
 BAR = 1e-12
 REFERENCES = (pin.WORLD, pin.LOCAL, pin.LOCAL_WORLD_ALIGNED)
-Judge = Callable[[Any], Any]
 
 
 def compare(ours: Framed, peer: Any, state: tuple[Any, Any, Any], alpha: Any = None) -> None:

@@ -18,7 +18,6 @@ from diffpbd.codegen.graph.loops.build import build
 from diffpbd.runtime.functions.parameters import ParameterVector
 
 ROBOT = "prismatic_skew"
-STRICT = ("-std=c99", "-pedantic", "-Wall", "-Werror", "-Wno-unused-function", "-O1", "-ffp-contract=off")
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from support.spoiled.arm import URDF
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.causes.catalogue import MISSING
-from diffpbd.runtime.causes.cause import Candidate
+from diffpbd.runtime.causes.missing import Candidate
 from diffpbd.runtime.identify import Identification, Wanted, identify, read_recordings
 from diffpbd.runtime.identify.causes.competition import MARGIN, WORTH, Grams, won
 from diffpbd.runtime.logs.csv import Log

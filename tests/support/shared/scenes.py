@@ -19,6 +19,7 @@ from support.made.exact_cone import made as coned
 from support.made.gripper import gripper
 from support.made.landing import landing, thrown
 from support.made.limited import arm, crank
+from support.made.pressed import CASES as PRESSED
 from support.made.pressed import case as pressing
 from support.made.pressed import torque as pushed
 from support.made.shaped_scenes import at, shaped
@@ -238,10 +239,11 @@ def loop_at_a_stop() -> Acting:
     return Acting(scene, {"limit.lower.s": 1e-6}, {"bar": 2e-6, "graph": None, "along": FINE}, ("limit.lower.s",))
 
 
-def loop_in_contact(slip: float) -> Acting:
-    """A five-bar whose tip lies on a table."""
-    c = pressing("pressing_five_bar")
-    sizes = {"contact.friction": 1e-3, "plane.height": 1e-6, "gravity.z": 1e-3}
+def pressed(name: str, slip: float) -> Acting:
+    """A box, an arm among a table, a wall and balls, a five-bar whose tip lies on a table; what gives way a little."""
+    c = pressing(name)
+    sizes = {"contact.friction": 1e-3, "plane.height": 1e-6, "gravity.z": 1e-3, "contact.slip": 0.03 * slip}
+    sizes |= {"contact.load": 0.03, "contact.radius": 1e-6, "contact.compliance": 1e-7}
     options = {"bar": 1e-5, "graph": None, "reverse": 1e-8, "along": (*FINE, 1e-7)}
     return Acting(Scene(c.robot, c.p, c.pd, pushed(c), c.vector(c.alpha(contact__slip=slip))), sizes, options)
 
@@ -279,6 +281,6 @@ SCENES: dict[str, Callable[[], Acting]] = {
     "a flap free of its stop": partial(flap, 0.3, 1.0, 0.0),
     **{f"loop {k}, friction {f:g}": partial(loop, k, f) for k in (*QUICK, *LONG) for f in (0.0, 0.6)},
     "a loop at a stop": loop_at_a_stop,
-    **{f"a loop in contact, slip {s:g}": partial(loop_in_contact, s) for s in SLIPS},
+    **{f"{k} in contact, slip {s:g}": partial(pressed, k, s) for k in PRESSED for s in SLIPS},
     "loops with a gear": loops_with_a_gear,
 }

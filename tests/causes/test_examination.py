@@ -13,15 +13,16 @@ from support.corruptions import corruptions
 from support.robots import generated, loaded
 
 from diffpbd.runtime import InputError, Robot, load
+from diffpbd.runtime.causes.catalogue import SEEN
+from diffpbd.runtime.causes.cause import Finding
+from diffpbd.runtime.causes.checked import examine_parts, read_checked, read_examined
+from diffpbd.runtime.causes.examination import examine, examine_torques
+from diffpbd.runtime.causes.findings import expect_kinds, refuse, sound
 from diffpbd.runtime.folder.manifest import Joint
-from diffpbd.runtime.logs.checked import examine_parts, read_checked, read_examined
-from diffpbd.runtime.logs.examination import examine
-from diffpbd.runtime.logs.findings import Finding, expect_kinds, refuse, sound
 from diffpbd.runtime.logs.mending import Mending, mended
 from diffpbd.runtime.logs.processing import Processing, filter_parts
 from diffpbd.runtime.logs.rates import rates_of
 from diffpbd.runtime.logs.recording import Reading, Recording, read_recording
-from diffpbd.runtime.logs.torque_examination import examine_torques
 
 BAXTER_RATE = 99.0099
 
@@ -254,7 +255,8 @@ def test_grave_findings_are_refused_unless_accepted(shared: Path, arm2: Robot) -
     assert (
         expect_kinds("rates, sign") == ("rates", "sign") and "gain" in expect_kinds("all") and expect_kinds(None) == ()
     )
-    refuse("log", [Finding("gain", "a", "much")], ())
+    gain = next(own for own in SEEN if own.kind == "gain")
+    refuse("log", [Finding(gain, "a", "much")], ())
 
 
 @pytest.mark.parametrize(("strange", "found"), [(0.6, False), (1.6, True)])
@@ -281,7 +283,7 @@ def test_shifts_of_the_torque_from_both_sides(arm2: Robot, seconds: float, found
     r = noisy(arm2, 3)
     assert r.tau is not None
     late = replace(r, tau=np.column_stack([np.interp(r.time - seconds, r.time, column) for column in r.tau.T]))
-    assert [f.joint for f in found_in(late, arm2) if f.kind == "shift"] == list(arm2.joints) * found
+    assert [f.joint for f in found_in(late, arm2) if f.kind == "delay"] == list(arm2.joints) * found
 
 
 @pytest.mark.parametrize("percent", [0.0, 0.15, 0.5, -0.5])
@@ -291,7 +293,7 @@ def test_clocks_of_the_torque_from_both_sides(arm2: Robot, percent: float) -> No
     assert r.tau is not None
     factor = 1.0 + percent / 100.0
     off = replace(r, tau=np.column_stack([np.interp(r.time / factor, r.time, column) for column in r.tau.T]))
-    found = [f for f in found_in(off, arm2) if f.kind == "clock"]
+    found = [f for f in found_in(off, arm2) if f.kind == "torque-clock"]
     assert bool(found) == (abs(percent) == 0.5), found
     for finding in found:
         assert finding.grave and finding.mend.startswith("--stretch tau=") and not finding.joint
@@ -300,7 +302,7 @@ def test_clocks_of_the_torque_from_both_sides(arm2: Robot, percent: float) -> No
         cured = mended(off, Mending(stretch={"tau": told}))
         assert abs(len(r) - len(cured) - max(percent, 0.0) / 100.0 * len(r)) <= 2.0
         assert cured.tau is not None and cured.tau == pytest.approx(r.tau[: len(cured)], abs=0.2)
-        assert not [f for f in found_in(cured, arm2) if f.kind in ("clock", "shift")]
+        assert not [f for f in found_in(cured, arm2) if f.kind in ("torque-clock", "delay")]
 
 
 def test_stretch_is_of_columns_that_are_there() -> None:

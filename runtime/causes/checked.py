@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from diffpbd.runtime.base.errors import InputError, arg
+from diffpbd.runtime.causes.cause import Finding
+from diffpbd.runtime.causes.examination import examine, examine_torques
+from diffpbd.runtime.causes.findings import refuse, said, sound
 from diffpbd.runtime.folder.manifest import Joint
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.logs.cutting import cut_out
-from diffpbd.runtime.logs.examination import examine
-from diffpbd.runtime.logs.findings import Finding, refuse, said, sound
 from diffpbd.runtime.logs.mending import expect_seconds, mended
 from diffpbd.runtime.logs.recording import Reading, Recording, read_recording
 from diffpbd.runtime.model.robot import Robot
@@ -54,7 +55,8 @@ def examined(recording: Recording, reading: Reading | None = None, facts: Sequen
     expect_seconds(recording.path, recording.time)
     recording = cut_out(recording, reading.mending.cut)
     recording, findings = examine(recording, facts, unwrap=reading.mending.unwrap, passive=reading.passive)
-    return Checked(_noted(recording, findings), tuple(findings))
+    noted = replace(recording, notes=(*recording.notes, *said(findings)), sound=sound(findings))
+    return Checked(noted, tuple(findings))
 
 
 def read_checked(
@@ -88,23 +90,13 @@ def read_whole(path: str | Path, robot: Robot, reading: Reading) -> Recording:
     recording = Recording(str(path), log.time, log.joints, log.q, log.dq, log.ddq, log.tau, turn=log.turn)
     if reading.mending.cut:
         raise InputError(f"{path}: {arg.cut} leaves a hole where every sample counts; cut the file at one of its ends.")
-    recording = mended(recording, reading.mending, facts)
-    expect_seconds(path, recording.time)
-    passive = robot.manifest.robot.passive
-    recording, findings = examine(recording, facts, unwrap=reading.mending.unwrap, passive=passive)
-    refuse(str(path), findings, reading.accept)
-    return _noted(recording, findings)
-
-
-def _noted(recording: Recording, findings: Sequence[Finding]) -> Recording:
-    return replace(recording, notes=(*recording.notes, *said(findings)), sound=sound(findings))
+    reading = replace(reading, passive=robot.manifest.robot.passive)
+    return accepted(examined(recording, reading, facts), reading)
 
 
 def examine_parts(robot: Robot, parts: Sequence[Samples]) -> list[Finding]:
     """Findings about the torques of one recording (its filtered parts) from the robot's dynamics; none for a robot with
     contacts, whose motion does not determine the torque."""
-    from diffpbd.runtime.logs.torque_examination import examine_torques  # scipy
-
     if robot.manifest.robot.contacts:
         return []
     return examine_torques(robot, parts)
