@@ -31,7 +31,7 @@ from diffpbd.codegen.joint_space.moments import (
     weights,
 )
 from diffpbd.codegen.joint_space.tree_elimination import block, named
-from diffpbd.codegen.laws import levers
+from diffpbd.codegen.laws import attached
 from diffpbd.codegen.laws.elements import plain
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross, dot, skew
@@ -189,7 +189,7 @@ def energy(tree: Tree) -> Program:
     p, pd = (b.input(k, tree.n) for k in ("p", "pd"))
     frames, body, gravity = model_inputs(b, tree)
     rotor, stiffness, rest = (b.input(k, tree.n) for k in ("rotor", "stiffness", "rest"))
-    stored = levers.on_joints(b, "potential", tree, levers.lever_input(b, tree), p)
+    stored = attached.on_joints(b, "potential", tree, attached.attached_input(b, tree), p)
     at = pose(b, tree, frames, p)
     half = half_moments(b, tree, at, body)
     V = velocities(b, tree, at, pd)

@@ -37,7 +37,7 @@ from diffpbd.codegen.joint_space.moments import (
 from diffpbd.codegen.joint_space.recursive import model_inputs, velocities
 from diffpbd.codegen.joint_space.step import Plant, plant_inputs
 from diffpbd.codegen.joint_space.wrenches import carried
-from diffpbd.codegen.laws import levers
+from diffpbd.codegen.laws import attached
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross
 from diffpbd.codegen.program.store import stored
@@ -89,7 +89,7 @@ def joints(tree: Tree) -> Program:
         )
         for end, rate, pull in ((0, pd, row), (1, pd1, column))
     ]
-    slopes = [levers.on_joints(b, "slope", tree, plant.lever, end) for end in (p, p1)]
+    slopes = [attached.on_joints(b, "slope", tree, plant.attached, end) for end in (p, p1)]
     friction_slopes = friction.slopes(b, pd1)
     lag = lagging(b, tree, friction, pd1, h)
     D = tree_elimination.factors(b, tree, at[0].screw, links, at[1].screw, plant.rotor)

@@ -8,6 +8,7 @@ from typing import Any, Final
 import sympy as sp
 
 from diffpbd.codegen.laws import elements
+from diffpbd.codegen.laws.elements.declaration import PARTS
 from diffpbd.codegen.program.program import Matrix, Program
 
 FRICTION: Final = ("coulomb", "viscous", "transition")
@@ -23,10 +24,6 @@ def linear_names(laws: Sequence[str]) -> tuple[str, ...]:
     """Those of `friction_names` that the torque is linear in: all but velocities."""
     more = (name for law in laws for part in PARTS for name in elements.friction(law).linear(part))
     return (*FRICTION[:2], *more)
-
-
-PARTS: Final = ("coulomb", "viscous")
-"""Coefficients that a law adds to."""
 
 
 def has_memory(laws: Sequence[str]) -> bool:

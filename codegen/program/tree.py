@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 DENSE_DEPTH = 12
 """Joints on a path up to which dense elimination needs fewer operations than elimination along the tree (counted: at 7 joints
@@ -26,6 +27,15 @@ class Closure:
     parent: int
     child: int
     kept: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Attached:
+    """A spring of this element of `laws.elements` on a joint, with so many numbers."""
+
+    element: str
+    joint: int
+    size: int
 
 
 @dataclass(frozen=True)
@@ -65,7 +75,7 @@ class Tree:
     aligned[i]: the joint axis is the link's own z axis, so that joint frame and link frame coincide.
     limited[i]: the step in maximal coordinates stops the joint at its limits (none where empty).
     wrenches[k]: the link that external wrench k acts on.
-    levers[k]: the hinge that lever spring k acts on.
+    attached[k]: spring k on a chosen joint.
     friction: parts of the law of friction beyond the plain one (of `laws.elements.FRICTION`).
     closures[k]: closed loop k.
     contacts[k]: contact k.
@@ -80,12 +90,23 @@ class Tree:
     limited: tuple[bool, ...] = ()
     wrenches: tuple[int, ...] = ()
     gears: tuple[Gear | None, ...] = ()
-    levers: tuple[int, ...] = ()
+    attached: tuple[Attached, ...] = ()
     closures: tuple[Closure, ...] = ()
     friction: tuple[str, ...] = ()
     contacts: tuple[Contact, ...] = ()
     base: int = 0
     redundant: int = 0
+
+    @property
+    def attached_size(self) -> int:
+        """Numbers of all springs on chosen joints."""
+        return sum(one.size for one in self.attached)
+
+    @property
+    def attached_places(self) -> tuple[slice, ...]:
+        """Where the numbers of every such spring are among those of all."""
+        ends = list(accumulate((one.size for one in self.attached), initial=0))
+        return tuple(slice(a, b) for a, b in pairwise(ends))
 
     @property
     def rows(self) -> int:

@@ -57,7 +57,7 @@ FORCES = (
         "lever_springs", JOINTS, LEVER, [unit for unit in ("N/m", "m", "m", "rad", "m") for _ in JOINTS],
         [low for low in (0.0, 1e-3, 1e-3, None, 0.0) for _ in JOINTS], springs(JOINTS),
         ("gravity", "coriolis", "mass_matrix", "regressor"), 40, sprung_pendulum,
-        ("lever spring on shoulder: lever_spring.stiffness [N/m]",), "jb", "jd",
+        ("lever_spring on shoulder (a straight spring between two lever arms): stiffness [N/m]",), "jb", "jd",
     ),
 )  # fmt: skip
 
@@ -92,8 +92,8 @@ def test_entries_of_alpha_are_added_and_do_not_act_by_default(
     assert tuple(name for name in forced.alpha.names if name in plain.alpha) == plain.alpha.names
     acting = ("wrench", "lever_spring.stiffness")
     assert all(entry.default == 0.0 for entry in more if entry.name.startswith(acting))
-    assert plain.model.tree.wrenches == plain.model.tree.levers == ()
-    assert not {"wrench", "lever"} & set(plain.model.blocks)
+    assert plain.model.tree.wrenches == plain.model.tree.attached == ()
+    assert not {"wrench", "attached"} & set(plain.model.blocks)
 
 
 def test_what_a_force_does_not_change(force: Force, forced: Described) -> None:

@@ -16,7 +16,7 @@ from support.maximal_steps import follow
 from support.numeric import differences
 from support.sprung import SPRING, springs, sprung_pendulum
 
-from diffpbd.codegen.laws import forces, levers
+from diffpbd.codegen.laws import attached, forces
 from diffpbd.codegen.program.program import Program
 from diffpbd.runtime import Robot
 from diffpbd.runtime.control.net_torque import without_gravity
@@ -33,7 +33,7 @@ def law(name: str, p: Any, numbers: Any = SPRING) -> Array:
     """A law over angles."""
     b = Program(name)
     angle, given = b.scalar("p"), b.input("numbers", 5)
-    b.output("value", levers.law(b, name, angle, list(given)))
+    b.output("value", attached.law(b, "lever_spring", name, angle, list(given)))
     run = b.numpy()
     return np.array([run(p=x, numbers=np.asarray(numbers))["value"][0, 0] for x in np.atleast_1d(p)])
 

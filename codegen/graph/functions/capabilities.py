@@ -12,7 +12,7 @@ from diffpbd.codegen.description.recipe.options import option_words
 from diffpbd.codegen.description.recipe.recipe import ALL, DEFAULT, DEFAULT_SWEEPS, Recipe, default_recipe
 from diffpbd.codegen.description.robot.singular import massless_links, singular_links
 from diffpbd.codegen.graph.model.model import Model
-from diffpbd.codegen.laws import forces
+from diffpbd.codegen.laws import elements, forces
 from diffpbd.codegen.program.tree import DENSE_DEPTH
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.folder.manifest import families
@@ -208,7 +208,9 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
     if robot.floating:
         lacking["anchored"] = f"a floating base ({robot.base_freedoms[0]} and what follows)"
     if robot.floating and model.tree.friction:
-        lacking["plain"] = f"{lacking['anchored']}; friction that is {' and '.join(model.tree.friction)}"
+        lacking["plain"] = (
+            f"{lacking['anchored']}; friction that is {' and '.join(elements.friction(k).name for k in model.tree.friction)}"
+        )
     if forces.has_memory(model.tree.friction):
         lacking["forgetful"] = MEMORY
         if beside := [lacking[need] for need in ("open", "unlimited", "free") if need in lacking]:

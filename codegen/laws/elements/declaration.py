@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import sympy as sp
+
+PARTS: Final = ("coulomb", "viscous")
+"""Coefficients that a friction law adds to."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,8 @@ class Number:
     default: float = 0.0
     least: float | None = None
     most: float | None = None
+    scale: float = 1.0
+    """A usual size, which identification begins with where the number is zero."""
 
     def unit_on(self, effort: str, position: str) -> str:
         """The unit on a joint with these units of effort and position."""
@@ -85,3 +90,24 @@ class Spring:
     on: str = "any"
     shared: Callable[..., Any] | None = None
     around: str = ""
+    zero: str = ""
+    """The number beside which an offset of the torque is hardly told apart."""
+
+    @property
+    def linear(self) -> tuple[str, ...]:
+        """Names of the numbers that the potential is linear in, found by differentiation; without them it vanishes."""
+        symbols = [sp.Symbol(number.name, real=True) for number in self.numbers]
+        value = sp.sympify(self.potential(sp.Symbol("position", real=True), *symbols))
+        slopes = [sp.diff(value, symbol) for symbol in symbols]
+        return tuple(
+            str(s) for s, slope in zip(symbols, slopes, strict=True) if slope != 0 and s not in slope.free_symbols
+        )
+
+    def fits(self, slides: bool) -> bool:
+        """Whether it can hang on a joint that slides, or that turns."""
+        return self.on in ("any", "slide" if slides else "hinge")
+
+    def centre(self, numbers: Sequence[Any]) -> Any:
+        """The number `around`, of all in order."""
+        own = dict(zip((number.name for number in self.numbers), numbers, strict=True))
+        return own.get(self.around, sp.Integer(0))

@@ -11,7 +11,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, SolverError, arg
 from diffpbd.runtime.identify.choices import dahl, friction_choice, standstill
-from diffpbd.runtime.identify.columns.lever_springs import levers
+from diffpbd.runtime.identify.columns.attached_springs import attached_springs
 from diffpbd.runtime.identify.columns.outer import Outer
 from diffpbd.runtime.identify.doors.judging import judged
 from diffpbd.runtime.identify.result.result import Errors, Identification, Solved, identification
@@ -120,11 +120,11 @@ def _noted(question: Question, note: str) -> Question:
 
 def _question(task: Task) -> Question:
     robot, selection = task.robot, task.selection
-    for lever in levers(robot, selection.names, task.train):
-        if any(lever.has(name) for name in selection.names) and lever.high - lever.low < STILL:
+    for spring in attached_springs(robot, selection.names, task.train):
+        if any(spring.has(name) for name in selection.names) and spring.high - spring.low < STILL:
             raise InputError(
-                f"{arg.fit}: the joint {lever.joint} never moves in the recordings (range {lever.high - lever.low:.2g} rad); "
-                "they tell nothing of its lever spring. Record it moving, or leave the spring out."
+                f"{arg.fit}: the joint {spring.joint} never moves in the recordings (range {spring.high - spring.low:.2g}); "
+                f"they tell nothing of its {spring.element.name}. Record it moving, or leave the spring out."
             )
-    springs = levers(robot, selection.names, (*task.train, *task.validate))
+    springs = attached_springs(robot, selection.names, (*task.train, *task.validate))
     return Question(robot, selection, task.base, task.settings.prior, task.settings.huber, springs)

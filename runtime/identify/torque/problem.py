@@ -24,8 +24,8 @@ AT_BOUND = 1e-4
 """[1] Distance from a bound, as the change of the residual in its own RMS, that counts as on it: invisible, and above the
 distance that an interior-point method keeps (the square root of its tolerance, 1e-5)."""
 BODY_OPTIONS: Mapping[str, Any] = {"tol": 1e-9, "acceptable_tol": 1e-7, "acceptable_iter": 5}
-"""Optimality where inertias or lever springs are unknown: directions that cancel in the torque leave a gradient of up to 1e-8
-by rounding."""
+"""Optimality where inertias or springs on chosen joints are unknown: directions that cancel in the torque leave a
+gradient of up to 1e-8 by rounding."""
 WEAKEST = 1e-3
 """[1] Coordinates of a body are scaled as if they had at least this part of the strongest one's effect on the torque."""
 
