@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -194,7 +194,7 @@ def _curvature(problem: Problem, designs: Sequence[Design], x: FloatArray, floor
     """The problem with the second derivatives of Huber's loss, which standard deviations need."""
     phi = problem.unknowns.phi_at(x)
     within = robust.inliers(designs, phi, robust.robust_scale(designs, phi, floor))
-    return Problem(problem.unknowns, design.condense(within), problem.sigma, problem.pinned, problem.prior)
+    return replace(problem, condensed=design.condense(within), held=problem.pinned)
 
 
 def _still(robot: Robot, train: Sequence[Samples], unknowns: Unknowns) -> dict[int, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -105,7 +105,9 @@ def solve(own: Round, pinned: dict[int, str], start: FloatArray | None) -> tuple
         solution = problem.solve(start)
         absent = _absent_springs(problem, solution.x)
         if absent:
-            unknowns.start[list(absent)] = 0.0
+            begin = own.unknowns.start.copy()
+            begin[list(absent)] = 0.0
+            own = replace(own, unknowns=replace(own.unknowns, start=begin))
             pinned = {**pinned, **absent}
             continue
         if not left:
