@@ -28,6 +28,7 @@ from diffpbd.codegen.description.recipe.recipe import Recipe
 from diffpbd.codegen.description.robot.attached import wrench_frames
 from diffpbd.codegen.description.robot.frames import chosen_frames
 from diffpbd.codegen.description.robot.robot import Robot
+from diffpbd.codegen.description.shapes.clearance import expect_shapes
 from diffpbd.codegen.heartbeat import Heartbeat, Stage
 from diffpbd.codegen.result import GenerateResult, versions
 from diffpbd.runtime.base.errors import InputError, arg
@@ -71,6 +72,8 @@ def generate(
         recipe = with_own(described, recipe)
         attached_springs(described, recipe)
     chosen_frames(described, recipe.frames)
+    if recipe.clearance:
+        expect_shapes(described)
     recipe = dataclasses.replace(recipe, base=described.base, tip=tuple(t.name for t in described.tips))
     folder = out if out is not None else Path("generated") / recipe.name
 
