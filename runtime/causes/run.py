@@ -12,14 +12,13 @@ import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.causes.cause import Cause
-from diffpbd.runtime.causes.missing import Candidate
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.model.sensors import sensed
 
 if TYPE_CHECKING:
     from diffpbd.runtime.logs.processing import Samples  # scipy
 
-__all__ = ["SPLITS", "Run", "Table", "Unsteady", "normal", "runs_of"]
+__all__ = ["SPLITS", "Run", "Table", "Unsteady", "normal"]
 
 SPLITS = 40
 """[1] Stretches of a recording at whose ends something may change."""
@@ -55,12 +54,12 @@ def normal(weight: FloatArray, squares: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A recording as a table, the columns that were `fitted`, what may be missing, and the `begin` [s] of the whole."""
+    """A recording from its begin to its end: a table of the columns that were fitted, columns (samples, n, k) of a load that
+    may be missing, and the `begin` [s] of the whole of which it is a part."""
 
     robot: Robot
     table: Table
-    fitted: npt.NDArray[np.intp]
-    candidates: Sequence[Candidate]
+    load: FloatArray | None
     begin: float
 
     @property
@@ -76,7 +75,7 @@ class Run:
     @cached_property
     def columns(self) -> FloatArray:
         """Fitted columns (samples, n, k + 1) with the residual as the last."""
-        return np.concatenate([self.table.columns[..., self.fitted], self.table.residual[..., None]], axis=-1)
+        return np.concatenate([self.table.columns, self.table.residual[..., None]], axis=-1)
 
     @cached_property
     def edges(self) -> npt.NDArray[np.intp]:
@@ -103,7 +102,7 @@ class Run:
     @cached_property
     def judged(self) -> list[int]:
         """Joints with a sensor at which more than a little is left; none of a recording too short to be fitted by itself."""
-        if len(self.time) < max(FEWEST * len(self.fitted), SPLITS):
+        if len(self.time) < max(FEWEST * self.table.columns.shape[-1], SPLITS):
             return []
         read, left = self.table.predicted + self.table.residual, np.sqrt((self.table.residual**2).mean(axis=0))
         joints = self.robot.joints
@@ -112,17 +111,6 @@ class Run:
     def unit(self, j: int) -> str:
         """Unit of a joint's torque."""
         return self.robot.manifest.robot.joints[j].effort_unit
-
-
-def runs_of(
-    robot: Robot, tables: Sequence[Table], fitted: npt.NDArray[np.intp], candidates: Sequence[Candidate]
-) -> list[Run]:
-    """One for each table."""
-    begins: dict[str, float] = {}
-    for table in tables:
-        s = table.samples
-        begins[s.recording] = min(begins.get(s.recording, np.inf), float(s.time[0]))
-    return [Run(robot, table, fitted, candidates, begins[table.samples.recording]) for table in tables]
 
 
 class Unsteady(Cause):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.causes.arm.load import Load
 from diffpbd.runtime.causes.run import SPLITS, Run, Unsteady
 from diffpbd.runtime.logs.cutting import cut_of
 
@@ -23,11 +22,10 @@ class LoadChange(Unsteady):
     kind, order = "load-change", 0
 
     def of(self, run: Run) -> str | None:
-        load = next((own for own in run.candidates if isinstance(own.cause, Load)), None)
-        if load is None or len(run.time) < FEWEST * len(load.columns):
+        if run.load is None or len(run.time) < FEWEST * run.load.shape[-1]:
             return None
-        weight, own, n = np.sqrt(run.weight), len(load.columns), run.robot.n
-        x, y = run.table.columns[..., list(load.columns)] * weight[:, None], run.table.residual * weight
+        weight, own, n = np.sqrt(run.weight), run.load.shape[-1], run.robot.n
+        x, y = run.load * weight[:, None], run.table.residual * weight
         x = np.concatenate([x, np.broadcast_to(np.eye(n), (len(y), n, n))], axis=-1)
         parts = [slice(a, b) for a, b in zip(run.edges, run.edges[1:], strict=False)]
         G = np.array([np.einsum("sjk,sjl->kl", x[part], x[part]) for part in parts])

@@ -11,11 +11,12 @@ from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.names import listing
 from diffpbd.runtime.causes.catalogue import UNSTEADY
 from diffpbd.runtime.causes.missing import Candidate, Found
-from diffpbd.runtime.causes.run import Run, Table, runs_of
+from diffpbd.runtime.causes.run import Run, Table
 from diffpbd.runtime.identify.causes.competition import Grams, Winner, won
 from diffpbd.runtime.identify.causes.evidence import Evidence
 from diffpbd.runtime.identify.causes.kinds_of_motion import raised
 from diffpbd.runtime.identify.causes.pattern import pattern
+from diffpbd.runtime.identify.causes.tables import runs_of
 from diffpbd.runtime.identify.columns.design import Point
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.logs.sampling import COARSE, highest, kept
@@ -33,10 +34,10 @@ ADDED = 0.05
 """[1] What a later cause takes away of a joint's RMS, as part of what the first one does."""
 
 
-def missing(robot: Robot, evidence: Evidence, point: Point) -> list[str]:
-    """Sentences on causes that are not fitted and win, in the order of what they explain."""
+def missing(robot: Robot, evidence: Evidence, point: Point, samples: Sequence[Samples]) -> list[str]:
+    """Sentences on causes that are not fitted and win, in the order of what they explain; `samples` are whole recordings."""
     tables, candidates = evidence.tables, [own for own in evidence.candidates if own.cause.told]
-    if unsteady := _unsteady(runs_of(robot, tables, evidence.grams.fitted, candidates)):
+    if unsteady := _unsteady(runs_of(robot, samples, point, candidates)):
         return unsteady
     judged = [j for j, joint in enumerate(robot.joints) if joint not in robot.manifest.robot.base_freedoms]
     grams = copy(evidence.grams)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from diffpbd.runtime.causes.arm.load import Load
+from diffpbd.runtime.causes.missing import Candidate
 from diffpbd.runtime.causes.motion import Layout, Motion, Reach
-from diffpbd.runtime.causes.run import Table
+from diffpbd.runtime.causes.run import Run, Table
 from diffpbd.runtime.identify.columns import design
 from diffpbd.runtime.identify.columns.design import LINK_COLUMNS, Point, columns_of_joint_kind, every_joint
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.model.robot import Robot
 
-__all__ = ["motion_of", "tabulated"]
+__all__ = ["motion_of", "runs_of", "tabulated"]
 
 POINTS = 10.0
 """[1] Samples a period of the cut-off that are kept: a filtered recording has no more to say."""
@@ -43,6 +46,24 @@ def motion_of(robot: Robot, table: Table, point: Point, step: float, reach: Reac
         robot, table.samples, step, point.alpha, point.full, point.phi, table.columns, table.predicted,
         lambda samples, alpha: design.terms_of_tree(robot, samples, replace(point, alpha=alpha)), layout, reach,
     )  # fmt: skip
+
+
+def runs_of(robot: Robot, samples: Sequence[Samples], point: Point, candidates: Sequence[Candidate]) -> list[Run]:
+    """Whole recordings, each with what the fit leaves of it from its begin to its end."""
+    begins = {s.recording: min(float(t.time[0]) for t in samples if t.recording == s.recording) for s in samples}
+    load = next((own.cause for own in candidates if isinstance(own.cause, Load)), None)
+    fitted, found = np.flatnonzero(point.varying), []
+    for s in samples:
+        table = tabulated(robot, s, point, len(s.time))
+        if not len(table.residual):
+            continue
+        carried = None
+        if load is not None:
+            m = motion_of(robot, table, point, 1.0 / s.rate, Reach.of([table.samples]))
+            carried = np.concatenate([load.columns(m, "", 0.0), table.columns[..., load.own_columns(m, "")]], axis=-1)
+        own = replace(table, columns=table.columns[..., fitted])
+        found.append(Run(robot, own, carried, begins[s.recording]))
+    return found
 
 
 def _thinned(s: Samples, most: int) -> Samples:

@@ -87,7 +87,7 @@ def _examined(fitted: Fitted, x: FloatArray, found: Statistics) -> tuple[list[st
     again = noisier(robot, samples, point, fitted.unknowns.names, evidence)
     verdict = specification.judged(evidence, again, fitted.problem.weight, found.moves, known)
     noisy = hints.too_noisy(samples)
-    said = hints.missing(robot, evidence, point) if noisy is None else [noisy]
+    said = hints.missing(robot, evidence, point, samples) if noisy is None else [noisy]
     return [*said, *verdict.notes], verdict
 
 
