@@ -1,4 +1,4 @@
-"""What a derivation needs to know of a robot before any number: which joint hangs on which, and how each joint moves."""
+"""Topology of a robot, which a derivation needs before any number: which joint hangs on which, and how each joint moves."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Contact:
 
     @property
     def discs(self) -> tuple[tuple[int, slice], ...]:
-        """Of every friction against turning, which it is (0: about the normal, 1: across) and its rows."""
+        """Every friction against turning: which it is (0: about the normal, 1: across) and its rows."""
         about = [(0, slice(3, 4))] if self.spun else []
         return (*about, (1, slice(3 + self.spun, 5 + self.spun))) if self.rolled else tuple(about)
 

@@ -16,7 +16,7 @@ from diffpbd.runtime.commands.options.derived import options
 __all__ = ["command"]
 
 READ = ("base", "tip", "hold", "contact_from_collision", "base_joint", "ground", "close")
-"""What of a recipe says how a description is read."""
+"""Entries of a recipe that say how a description is read."""
 
 
 @click.command("check")

@@ -71,7 +71,7 @@ class _ManyValidationLogs(click.Command):
 
 @dataclass(frozen=True)
 class _Aim:
-    """What is fitted, to what, and from where."""
+    """Options of what is fitted, to what, and from where."""
 
     fit: str | None = option("Such as friction,spring; see above.", None, metavar="LIST")
     fix: Mapping[str, float] = option(
@@ -90,7 +90,7 @@ class _Aim:
 
 @dataclass(frozen=True)
 class _How:
-    """What the settings need the robot for, and who works."""
+    """Settings that need the robot, and processes that work."""
 
     unknown_torque: str | None = option(
         "Simultaneous: joints, or all, with unknown torque; readings of the others are exact.", None, metavar="JOINTS"

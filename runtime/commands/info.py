@@ -131,7 +131,7 @@ def _frames(manifest: Manifest) -> list[str]:
 
 
 def _undriven(manifest: Manifest) -> list[str]:
-    """What is in the description and not in the dynamics: masses behind joints that were not chosen, rotors."""
+    """Parts of the description that are not in the dynamics: masses behind joints that were not chosen, rotors."""
     lines = []
     if branches := manifest.robot.left_out:
         held = " ".join(f"--hold {branch.joint}" for branch in branches)

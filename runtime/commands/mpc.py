@@ -58,7 +58,7 @@ LOOKS = 101
 
 @dataclass(frozen=True, kw_only=True)
 class _Words(FollowWords):
-    """What is followed, from where, and files."""
+    """Options of what is followed, from where, and files."""
 
     reference: str | None = option("Log whose q_ [rad] and dq_ [rad/s] columns are followed.", None, metavar="LOG.csv")
     goal: str | None = option(
@@ -97,7 +97,7 @@ class _Words(FollowWords):
             step_count(self.duration, self.h, MAX_TICKS)
 
     def files(self) -> list[Named]:
-        """What is read."""
+        """The file that is read."""
         states = [(f"--{key}", state_file(getattr(self, key))) for key in ("goal", "q0", "load", "weights", "bounds")]
         named = [(f"--{key}", getattr(self, key)) for key in ("reference", "params", "plant")]
         return [*named, ("--map", self.column_map), *states]
@@ -196,7 +196,7 @@ def _counts(mpc: Mpc) -> list[str]:
 def _reference(
     robot: Robot, words: _Words, approach: Approach, clearance: float | None, placed: Placed
 ) -> tuple[Reference, Any, float]:
-    """What to follow, the start pose, and for how long; none of it out of limits, in the recipe's table or the robot."""
+    """Reference, start pose and duration; none of it out of limits, in the recipe's table or the robot."""
     start = None if words.q0 is None else np.array(parse_state(words.q0, "--q0", robot.positions, robot.neutral))
     alpha, least = robot.alpha.vector(words.params), least_distance(robot, clearance, placed=placed)
 

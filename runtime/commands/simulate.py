@@ -40,7 +40,7 @@ STILL = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class _Words:
-    """What is simulated, and files."""
+    """Options of what is simulated, and files."""
 
     duration: float | None = option("Default: 1 s, or the length of a torque log.", None, metavar="S", kind=DURATION)
     h: float | None = option("Step (default: the recipe's).", None, metavar="S", kind=DURATION)
@@ -140,7 +140,7 @@ def command(
 
 
 def _start(robot: Robot, q0: str | None, dq0: str | None) -> dict[str, list[float] | None]:
-    """What --q0 and --dq0 say; what they do not name is at zero, the base not turned."""
+    """Start by --q0 and --dq0; what they do not name is at zero, the base not turned."""
     return {
         option: None if text is None else parse_state(text, option, names, others)
         for option, text, names, others in (

@@ -1,4 +1,4 @@
-"""What a controller is.
+"""Interface of a controller.
 
 A controller in torque mode returns its law's torque *without gravity*: gravity is added in one place, by the
 supervisor, and only if the model owns it. A controller keeps nothing of a tick that the guard refuses. Seven methods are
@@ -19,7 +19,7 @@ __all__ = ["Controller", "Mode"]
 
 
 class Mode(enum.IntEnum):
-    """What a command's numbers are; the values are those of Baxter's JointCommand."""
+    """Meaning of a command's numbers; the values are those of Baxter's JointCommand."""
 
     POSITION = 1
     VELOCITY = 2

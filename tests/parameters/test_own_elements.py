@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from support import mechanisms
+from support.free_flyer import position
 from support.numeric import Array
 from support.properties import Scene, properties_of
 from support.robots import generated
@@ -79,6 +81,56 @@ def test_the_laws_are_in_every_function(arm: Robot, plain: Robot, alpha: Array) 
 def test_every_derivative_of_the_step(arm: Robot, alpha: Array) -> None:
     scene = Scene(arm, np.array([0.5, -0.4]), np.array([1.0, -2.0]), np.array([0.3, -0.2]), alpha, H)
     properties_of(scene, {"bumper": 1e-4, "friction.swirl": 1e-4})
+
+
+def acting(robot: Robot) -> Array:
+    """alpha with every spring and every drag, no two alike."""
+    sizes = {"bumper.stiffness": K, "bumper.cubic": CUBIC, "bumper.rest": REST, "friction.swirl": DRAG[0]}
+    names = enumerate(robot.alpha.names)
+    own = ((k, name, sizes.get(name.rpartition(".")[0])) for k, name in names)
+    return robot.alpha.vector({name: size * (1.0 + 0.03 * k) for k, name, size in own if size is not None})
+
+
+LINK = """<link name="{}"><inertial><origin xyz="0.1 0 0.02"/><mass value="1"/>
+<inertia ixx="0.01" iyy="0.02" izz="0.015" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+JOINT = """<joint name="{}" type="{}"><parent link="{}"/><child link="{}"/><origin xyz="0.2 0 0"/><axis xyz="{}"/>
+<limit lower="-2" upper="2" effort="20" velocity="5"/></joint>"""
+
+
+def flying(folder: Path) -> str:
+    """A floating link with a hinge and a slide."""
+    file = folder / "flying.urdf"
+    joints = JOINT.format("hinge", "revolute", "b", "c", "0 1 0") + JOINT.format(
+        "slide", "prismatic", "c", "d", "0 0 1"
+    )
+    file.write_text(f'<robot name="flying">{"".join(map(LINK.format, "bcd"))}{joints}</robot>', encoding="utf-8")
+    return str(file)
+
+
+@pytest.mark.parametrize("kind", ["slides", "limits", "loop", "floating"])
+def test_with_what_else_a_robot_has(tmp_path: Path, kind: str) -> None:
+    """On slides a number's N·m is N; a floating base takes springs."""
+    words = [str(BUMPER), str(SWIRL)]
+    functions = ("joint_step", "jac_alpha_joint_step", "mpc")
+    if kind == "floating":
+        robot = load(generated(flying(tmp_path), element=words[:1], base_joint="floating", functions=functions))
+        rng = np.random.default_rng(0)
+        state = position(rng, 2), *rng.uniform(-1.0, 1.0, (2, 8))
+    elif kind == "loop":
+        recipe = mechanisms.in_cache(mechanisms.four_bar(), "four_bar_own", sources="mechanisms")
+        robot = load(generated(str(recipe), element=words, functions=functions))
+        p = robot.close_loops(np.array([0.9, -0.483, 1.1991]), np.array([1.0, 0.0, 0.0]))
+        state = p, robot.close_rates(p, np.array([1.0, 0.0, 0.0])), np.array([0.5, 0.0, 0.0])
+    else:
+        name = "prismatic_skew" if kind == "slides" else "double_pendulum"
+        robot = load(generated(name, element=words, functions=functions, limits=kind == "limits"))
+        state = np.full(robot.n, 0.2), np.linspace(-1.0, 1.0, robot.n), np.full(robot.n, 0.1)
+    units = {entry.name: entry.unit for entry in robot.manifest.alpha}
+    base = robot.manifest.robot.base_freedoms
+    slides = [j.name for j in robot.manifest.robot.joints if j.type == "prismatic" and j.name not in base]
+    assert all(units[f"bumper.stiffness.{joint}"] == "N/m" for joint in slides)
+    assert bool(slides) == (kind in ("slides", "floating"))
+    properties_of(Scene(robot, *state, acting(robot), H), {"bumper": 1e-4, "friction.swirl": 1e-4}, graph=None)
 
 
 def test_a_swing_is_that_of_the_closed_forms(arm: Robot, plain: Robot, alpha: Array) -> None:

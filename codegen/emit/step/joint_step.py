@@ -117,7 +117,7 @@ def _of_orders(step: int, jacobian: int, adjoint: int) -> Iterator[tuple[str, in
 def _values(
     kernels: StepKernels, n: int, links: int, alpha: Sequence[Parameter], laws: Sequence[str], by_alpha: bool
 ) -> Mapping[str, Value | bool]:
-    """What joint_step.c and joint_step_lanes.h are told."""
+    """Values of the model header of joint_step.c and joint_step_lanes.h."""
     coulomb, friction = starts(alpha, coulomb_kinds(laws)), starts(alpha, friction_kinds(laws))
     values: dict[str, Value | bool] = {
         "N": n, "LINKS": links, "NA": len(alpha), "NM": kernels.model, "RECORD": kernels.record, "FACTORS": kernels.factors,

@@ -180,7 +180,7 @@ def _by_name(recipe: Recipe) -> str:
 
 
 def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
-    """Of a robot with its recipe; `command` gives the command that generates the rest."""
+    """Capabilities of a robot with its recipe; `command` gives the command that generates the rest."""
     robot, lacking = model.robot, {}
     if singular := singular_links(robot):
         pairs = ", ".join(f"link {link} has no inertia that joint {joint} could move" for link, joint in singular)

@@ -15,7 +15,7 @@ from diffpbd.codegen.program.tree import Tree
 
 
 def _fallen(b: Program, tree: Tree, links: Links, at: Side, first: Firsts, gravity: Any) -> Any:
-    """Of gravity (3, world axes) [J]; zero for mass at the world origin."""
+    """Potential of gravity (3, world axes) [J]; zero for mass at the world origin."""
     total: Any = ZERO
     for i in range(tree.n):
         if tree.parents[i] >= 0:
@@ -28,7 +28,7 @@ def _fallen(b: Program, tree: Tree, links: Links, at: Side, first: Firsts, gravi
 
 
 def potentials(b: Program, tree: Tree, given: Numbers, at: Side, first: Firsts) -> list[Any]:
-    """Of gravity and of springs [J]."""
+    """Potentials of gravity and of springs [J]."""
     plant = given.plant
     chosen = attached.on_joints(b, "potential", tree, plant.attached, at.q)
     stretch = [b.let(at.q[i] - plant.rest[i]) for i in range(tree.n)]

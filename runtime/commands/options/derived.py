@@ -64,7 +64,7 @@ def _made_of(record: Any, only: Collection[str] | None, unset: bool) -> Iterator
 
 
 def _kind(field: Field[Any], own: Option, unset: bool) -> dict[str, Any]:
-    """What click wants to know, from the field's type."""
+    """Keywords of click's option, from the field's type."""
     kind = str(field.type)
     default = None if unset or field.default is MISSING else field.default
     if own.many and own.parse is None and own.span is None:

@@ -1,4 +1,4 @@
-"""What the options of `diffpbd run` make of a run: its law, who owns gravity, limits."""
+"""Configuration of a run by the options of `diffpbd run`: its law, who owns gravity, limits."""
 
 from __future__ import annotations
 

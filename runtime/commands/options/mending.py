@@ -19,7 +19,7 @@ __all__ = ["FollowWords", "ReadWords"]
 
 @dataclass(frozen=True)
 class ReadWords(Mending):
-    """What a command is told of its recordings."""
+    """Options of a command about its recordings."""
 
     accept: str | None = option(
         f"Accept these findings and continue, or all: {', '.join(KINDS)}.", None, metavar="KINDS"
@@ -38,7 +38,7 @@ class ReadWords(Mending):
         expect_kinds(self.accept)
 
     def mending(self, *, derive: bool = False) -> Mending:
-        """What to put right; `derive`: rates come from the positions."""
+        """The corrections; `derive`: rates come from the positions."""
         return Mending(**{f.name: getattr(self, f.name) for f in fields(Mending)} | {"derive": derive})
 
     def columns(self) -> Mapping[str, str]:
@@ -53,7 +53,7 @@ class ReadWords(Mending):
 
 @dataclass(frozen=True)
 class FollowWords(ReadWords):
-    """What a command is told of a log that an arm shall follow."""
+    """Options of a command about a log that an arm shall follow."""
 
     bridge_jumps: bool = option(
         "Cross jumps of LOG, and approach its first sample, at --goal-speed; without this they are errors.", False

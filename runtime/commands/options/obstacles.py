@@ -22,7 +22,7 @@ from diffpbd.runtime.model.obstacles import rows_of
 __all__ = ["ObstacleWords", "of_words", "read_obstacles"]
 
 KINDS = {"sphere": "spheres", "capsule": "capsules", "box": "boxes", "plane": "planes"}
-"""Of one obstacle, as a command line names it."""
+"""Numbers of one obstacle, as a command line names it."""
 Rows: TypeAlias = "dict[str, list[list[float]]]"
 """By kind."""
 

@@ -23,7 +23,7 @@ FEW = 5
 
 
 class Motion(Protocol):
-    """What a run has: time (samples,) [s]; q, dq, tau (samples, n)."""
+    """Motion of a run: time (samples,) [s]; q, dq, tau (samples, n)."""
 
     @property
     def time(self) -> FloatArray: ...
@@ -85,7 +85,7 @@ def played(robot: Robot, run: Motion, meshes: str | None = None) -> None:
 
 
 def nearest(distances: Distances | None, time: FloatArray, q: FloatArray) -> tuple[str, dict[str, Any]]:
-    """What comes nearest to what in the samples, and in how many anything touches: in words, and for programs."""
+    """The nearest pair in the samples, and in how many anything touches: in words, and for programs."""
     if distances is None:
         return "", {}
     values = distances.at(q)

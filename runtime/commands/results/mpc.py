@@ -1,4 +1,4 @@
-"""What `diffpbd mpc` says of a run: in words, and for programs."""
+"""Results of `diffpbd mpc`: in words, and for programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a long command is doing: one line that changes on a terminal, elsewhere a line every few seconds."""
+"""Progress of a long command: one line that changes on a terminal, elsewhere a line every few seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command says in the end: for people, or with --json for programs; and the files that it wrote."""
+"""Results of a command: for people, or with --json for programs; and the files that it wrote."""
 
 from __future__ import annotations
 
