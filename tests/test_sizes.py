@@ -33,7 +33,6 @@ LONG_FUNCTIONS = {"runtime/control/laws/cartesian.py __init__"}
 
 FOLDER = 25
 FULL_FOLDERS = {
-    "runtime/commands": "one command a file, not cut yet",
     "tests/loop": "not cut yet",
     "tests/support": "what several tests share, not cut yet",
 }

@@ -11,9 +11,9 @@ import numpy as np
 
 from diffpbd.runtime.arms.attached import kind_of
 from diffpbd.runtime.base.options import Option, options_of
-from diffpbd.runtime.commands.derived import options as derived
-from diffpbd.runtime.commands.mending_options import FollowWords
-from diffpbd.runtime.commands.obstacle_options import ObstacleWords
+from diffpbd.runtime.commands.options.derived import options as derived
+from diffpbd.runtime.commands.options.mending import FollowWords
+from diffpbd.runtime.commands.options.obstacles import ObstacleWords
 from diffpbd.runtime.control.gravity import GravityOwner, GravitySettings, check_gravity
 from diffpbd.runtime.control.law import Given
 from diffpbd.runtime.control.laws import LAWS

@@ -18,8 +18,8 @@ from click.shell_completion import CompletionItem
 from diffpbd.runtime.base.errors import ArgumentError, InputError
 from diffpbd.runtime.base.names import hint
 from diffpbd.runtime.base.states import state_file, words_of
-from diffpbd.runtime.commands.derived import as_given
-from diffpbd.runtime.commands.options import GIVEN
+from diffpbd.runtime.commands.options.derived import as_given
+from diffpbd.runtime.commands.options.shared import GIVEN
 from diffpbd.runtime.folder.locate import ROBOTS, generated_names, shipped_descriptions
 
 __all__ = ["equipped"]

@@ -13,7 +13,7 @@ import click
 from diffpbd.runtime.base.live import Simulating, live_line
 from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.states import parse_friction
-from diffpbd.runtime.commands.numbers import DURATION
+from diffpbd.runtime.commands.options.numbers import DURATION
 from diffpbd.runtime.loop.stopping import StopRequest
 
 __all__ = ["WithFriction", "Simulated", "attend"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.commands.log_options import LogWords
+from diffpbd.runtime.commands.options.logs import LogWords
 from diffpbd.runtime.identify import (
     Identification,
     Settings,

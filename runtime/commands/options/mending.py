@@ -9,7 +9,7 @@ import click
 
 from diffpbd.runtime.base.options import option, options_of
 from diffpbd.runtime.causes.findings import KINDS, expect_kinds
-from diffpbd.runtime.commands.numbers import RATE
+from diffpbd.runtime.commands.options.numbers import RATE
 from diffpbd.runtime.logs.csv import read_column_map
 from diffpbd.runtime.logs.mending import Mending
 from diffpbd.runtime.logs.recording import Reading

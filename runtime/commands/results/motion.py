@@ -9,7 +9,7 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.files import write_atomic
-from diffpbd.runtime.commands.results import note
+from diffpbd.runtime.commands.results.results import note
 from diffpbd.runtime.loop.replay import read_run
 from diffpbd.runtime.model.clearance import Distances, distances_of
 from diffpbd.runtime.model.robot import Robot

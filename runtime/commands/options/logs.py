@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from diffpbd.runtime.base.options import option
-from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.mending_options import ReadWords
+from diffpbd.runtime.commands.options.derived import job
+from diffpbd.runtime.commands.options.mending import ReadWords
 
 if TYPE_CHECKING:
     from diffpbd.runtime.logs.processing import Processing

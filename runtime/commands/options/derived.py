@@ -12,7 +12,7 @@ import click
 from diffpbd.runtime.base.errors import InputError, of_arguments
 from diffpbd.runtime.base.names import hint
 from diffpbd.runtime.base.options import Option, options_of
-from diffpbd.runtime.commands.numbers import Real, Whole
+from diffpbd.runtime.commands.options.numbers import Real, Whole
 
 __all__ = ["as_given", "job", "options"]
 
