@@ -7,6 +7,7 @@ import importlib.util
 import numpy as np
 import pytest
 from support.arms.bench import EFFORT, BenchArm
+from support.arms.bench_runs import check, run, stopped_after
 from support.arms.fault_rows import (
     BRAKED,
     FINISHED,
@@ -26,8 +27,6 @@ from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.arm import Fault
 from diffpbd.runtime.loop.stopping import Reason, StopRequest
-
-from .bench_runs import check, run, stopped_after
 
 RATE = 250.0
 HELD, UNABLE = "commands to hold the measured pose", "nothing more was sent: "
