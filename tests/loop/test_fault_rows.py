@@ -168,4 +168,4 @@ def test_every_row_is_on_every_transport_or_says_why_not() -> None:
     assert len({row.name for row in ROWS}) == len(ROWS)
     for row in ROWS:
         assert set(row.absent) < set(TRANSPORTS) and all(len(why) > 20 for why in row.absent.values())
-    assert all(importlib.util.find_spec(f"support.{name}") for name in ("bench_arm", "bench_ros2", "lone_fr3"))
+    assert all(importlib.util.find_spec(f"support.arms.{name}") for name in ("bench", "bench_ros2", "lone_fr3"))
