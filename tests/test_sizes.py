@@ -34,7 +34,6 @@ LONG_FUNCTIONS = {"runtime/control/laws/cartesian.py __init__"}
 FOLDER = 25
 FULL_FOLDERS = {
     "tests/loop": "not cut yet",
-    "tests/support": "what several tests share, not cut yet",
 }
 """Folders with more files beside each other, and why. None may join them."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.corruptions import corruptions
+from support.recordings.corruptions import corruptions
 from support.robots import generated, loaded
 
 from diffpbd.runtime import InputError, Robot, load

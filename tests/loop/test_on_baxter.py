@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.bench_arm import Bench
+from support.arms.bench import Bench
 from support.shared.slow_faults import biased, crept, scaled, slowly
 
 from diffpbd.runtime.commands.options.laws import configured

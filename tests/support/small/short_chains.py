@@ -9,6 +9,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from support.maximal import Array, evaluate, free, numbers, tree_of
 
 from diffpbd.codegen.description.recipe.options import AVERAGING
 from diffpbd.codegen.description.recipe.recipe import Recipe
@@ -22,7 +23,6 @@ from diffpbd.codegen.method.kinematics import fk
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
 from diffpbd.runtime.base.joint_types import PRISMATIC, REVOLUTE
-from support.maximal import Array, evaluate, free, numbers, tree_of
 
 SWEEPS = 60
 

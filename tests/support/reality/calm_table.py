@@ -1,6 +1,6 @@
 """The worst of many stops, law by law and rate by rate: what tests/loop/test_calm_stop.py judges, as a table.
 
-cd tests; python -m support.calm_table --poses 20 --rates 100 250 [--laws gravity track] [--arm right] [--first 0]
+cd tests; python -m support.reality.calm_table --poses 20 --rates 100 250 [--laws gravity track] [--arm right] [--first 0]
 `--real baxter`, `fr3` or `ur5e` stops arms of the reality bench, which differ from their model in everything; laws that need
 no generated functions are then pinocchio's, unless `--generated`.
 """
@@ -15,13 +15,13 @@ import numpy as np
 
 from diffpbd.runtime import load
 from diffpbd.runtime.loop.stopping import Reason
-from support.calm_stops import LAWS, MOST_HELD, Stopped, generated_laws, real_stop, stopped
 from support.reality import KINDS
+from support.reality.calm_stops import LAWS, MOST_HELD, Stopped, generated_laws, real_stop, stopped
 from support.robots import generated, loaded
 
 GAIN = 0.2
 """rad/s; above it a stop is counted."""
-ROBOTS = Path(__file__).parents[2] / "diffpbd" / "codegen" / "robots"
+ROBOTS = Path(__file__).parents[3] / "diffpbd" / "codegen" / "robots"
 NEEDED = ("inverse_dynamics", "mass_matrix", "tip_pose", "tip_jacobian", "mpc")
 ARMS = {
     "left": (ROBOTS / "baxter_bare.urdf", lambda: loaded("baxter_bare")),

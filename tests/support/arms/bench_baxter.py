@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from support.arms.bench import Bench, BenchArm
+from support.arms.lone_baxter import EFFORT, HELD, LoneBaxter
 
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.model.limits import Limits
-from support.bench_arm import Bench, BenchArm
-from support.lone_baxter import EFFORT, HELD, LoneBaxter
 
 
 class BenchBaxter(BenchArm):

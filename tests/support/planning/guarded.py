@@ -9,6 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pinocchio as pin
+from support.judges.coal import distance, of_shape, placed
 
 import diffpbd
 from diffpbd.runtime.folder.manifest import Shape
@@ -18,7 +19,6 @@ from diffpbd.runtime.model.statics import holding_torque
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.profile import Approach
 from diffpbd.runtime.mpc.reference import goal_reference
-from support.coal_judge import distance, of_shape, placed
 
 URDF = Path(diffpbd.__file__).parent / "codegen" / "robots" / "baxter.urdf"
 ARM = {  # name: link, ends [m], radius [m], as Rethink's description has them

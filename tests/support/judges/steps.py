@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from support.free_flyer import difference
 
 from diffpbd.runtime import Robot
-from support.free_flyer import difference
 
 DEPTH, OPEN, MORE = 1e-6, 1e-6, 0.01
 """[m] of gaps, [m or rad] of rows; share of the energy that may come from nothing."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from diffpbd.runtime import Robot, load
 from support.description.builders import BODY, TENSOR, joint, link, robot
 from support.robots import CACHE, generated
+
+from diffpbd.runtime import Robot, load
 
 
 def source() -> bytes:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from support.robots import quick_compiler
 
 from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.recipe.recipe import with_options
@@ -21,7 +22,6 @@ from diffpbd.codegen.emit.tables.constants import CONSTANTS
 from diffpbd.codegen.graph.loops.build import build
 from diffpbd.runtime.folder.compiler import compile_flags, find_compiler
 from diffpbd.runtime.functions.parameters import ParameterVector
-from support.robots import quick_compiler
 
 Array = Any
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from support.reality import Differences, RealArm, kind_of
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.model.statics import holding_torque
@@ -17,7 +18,6 @@ from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import TRANSITION, Status
 from diffpbd.runtime.mpc.reference import GoalReference
-from support.reality import Differences, RealArm, kind_of
 
 H = 0.01
 """s; a tick, and the time until its torque acts."""

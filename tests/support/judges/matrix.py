@@ -11,17 +11,17 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from support.arguments import H, arguments, effort, outputs, row_of
+from support.free_flyer import difference, moved
+from support.numeric import BAR, Array, Worst, differences
+from support.programs import Programs
+from support.robots import call
 
 from diffpbd.codegen.graph.model.model import Model
 from diffpbd.runtime import Robot
 from diffpbd.runtime.functions.function import Function
 from diffpbd.runtime.torques.estimation import estimate
 from diffpbd.runtime.torques.settings import LOSSES, STARTS, Settings
-from support.arguments import H, arguments, effort, outputs, row_of
-from support.free_flyer import difference, moved
-from support.numeric import BAR, Array, Worst, differences
-from support.programs import Programs
-from support.robots import call
 
 __all__ = [
     "Case", "batches_are_rows", "both_steps_are_one_map", "derivatives_are_differences", "graphs_are_the_functions",

@@ -1,6 +1,6 @@
 """Pushes at the hand of arms of the reality bench: what a run makes of them, and how much the arm resists.
 
-cd tests; python -m support.hand_pushes --count 50 --laws impedance,gravity --rates 100,250 --robots baxter,fr3
+cd tests; python -m support.reality.hand_pushes --count 50 --laws impedance,gravity --rates 100,250 --robots baxter,fr3
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from diffpbd.runtime.loop.reflexes import Reflex
 from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.stopping import Reason, Report
 from diffpbd.runtime.loop.supervisor import Settings
-from support.bench_arm import STEP, Bench
-from support.calm_stops import SLOWER, Laws, by_pinocchio, generated_laws, law_of
+from support.arms.bench import STEP, Bench
 from support.reality import KINDS, BenchReal, Differences
+from support.reality.calm_stops import SLOWER, Laws, by_pinocchio, generated_laws, law_of
 from support.robots import loaded
 
 FORCES = (15.0, 20.0, 30.0, 40.0)

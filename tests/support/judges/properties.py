@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from support.free_flyer import difference, moved
+from support.numeric import slopes
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import SolverError
-from support.free_flyer import difference, moved
-from support.numeric import slopes
 
 __all__ = ["Scene", "differences_best", "properties_of", "rollout_is_its_steps"]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from support.robots import generated
 
 from diffpbd.runtime import Robot, load
-from support.robots import generated
 
 MASS = 2.5  # kg of both links, which the rail carries
 LAWS = ("asymmetric", "stribeck")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from support.robots import generated
+
 from diffpbd.codegen.description.front.resolve import find_recipe
 from diffpbd.runtime import Robot, load
-from support.robots import generated
 
 SPRING = (300.0, 0.06, 0.15, 1.9, 0.2)
 """k [N/m], l1, l2 [m], alpha [rad], x_rest [m]."""

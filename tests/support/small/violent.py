@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from support import mechanisms
+from support.judges.steps import Judge
+from support.mechanisms import Mechanism
+from support.robots import CACHE, generated
+from support.small.shaped import alone, over, pair
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import SolverError
-from support import mechanisms
-from support.mechanisms import Mechanism
-from support.robots import CACHE, generated
-from support.shaped import alone, over, pair
-from support.step_judge import Judge
 
 STEPS = 20
 """Of a start, at most: a status ends it."""

@@ -6,9 +6,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from diffpbd.runtime import Robot, load
 from support.mechanisms import joint
 from support.robots import CACHE, generated
+
+from diffpbd.runtime import Robot, load
 
 TRUNK = (
     '<link name="trunk"><inertial><origin xyz="{com}" rpy="{rpy}"/><mass value="3"/>'

@@ -6,13 +6,13 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-
-from diffpbd.codegen.graph.functions import maximal
-from diffpbd.codegen.method import kinematics, step
 from support.described import Described
 from support.maximal import Array, evaluate
 from support.numeric import Worst
 from support.programs import Programs
+
+from diffpbd.codegen.graph.functions import maximal
+from diffpbd.codegen.method import kinematics, step
 
 H = 0.01
 """[s] Of the steps along a swing."""

@@ -1,6 +1,6 @@
 """Goals of predictive control among obstacles, for arms that are not their model: distances by coal, ends, times of ticks.
 
-    cd tests; python -m support.mpc_tasks --count 200 --out tasks.csv
+    cd tests; python -m support.planning.tasks --count 200 --out tasks.csv
 
 Plans keep 20 mm, hard; friction, load, rotors, encoder and noise are the reality bench's, the delay is told.
 """
@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
+from support.judges.coal import distance, geometry, of_shape, placed
+from support.planning.planned import Course, follow, model_of, planner, real
+from support.reality import kind_of
+from support.robots import generated
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.model.obstacles import obstacles
 from diffpbd.runtime.model.statics import holding_torque
-from support.coal_judge import distance, geometry, of_shape, placed
-from support.planned import Course, follow, model_of, planner, real
-from support.reality import kind_of
-from support.robots import generated
 
 LEAST = 0.02
 """m; kept by plans."""

@@ -30,8 +30,8 @@ from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.stopping import Report, StopRequest
 from diffpbd.runtime.loop.supervisor import Settings, Supervisor
 from diffpbd.runtime.model.limits import Limits
-from support.bench_arm import STEP, Bench
-from support.bench_baxter import BenchBaxter
+from support.arms.bench import STEP, Bench
+from support.arms.bench_baxter import BenchBaxter
 from support.reality import KINDS, BenchReal, Differences, Kind
 
 LAWS = ("gravity", "impedance", "cartesian", "track", "mpc")

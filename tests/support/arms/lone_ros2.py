@@ -1,6 +1,6 @@
 """A robot on a DDS domain, in a process of its own, that shares no line with the product: its own IDL, its own physics.
 
-    python -m support.lone_ros2 URDF GRAVITY POSE
+    python -m support.arms.lone_ros2 URDF GRAVITY POSE
 
 GRAVITY is `robot` (added to what is told) or `model`; POSE [rad] a JSON list. States come at 250 Hz on rt/joint_states, with
 names in the reverse order and a gripper among them; torques are obeyed on rt/effort_controller/commands, in the order w2 to
@@ -125,7 +125,7 @@ class Parameters:
 
 
 def main() -> None:
-    from support.lone_baxter import EFFORT, LoneBaxter
+    from support.arms.lone_baxter import EFFORT, LoneBaxter
 
     urdf, gravity, pose, *more = sys.argv[1:]
     period = float(more[0]) if more else STATE_PERIOD

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from support.judges.closed import Judge
+from support.mechanisms import MECHANISMS
+from support.robots import CACHE, generated
 
 from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.runtime import Robot, load
-from support.closed_judge import Judge
-from support.mechanisms import MECHANISMS
-from support.robots import CACHE, generated
 
 FUNCTIONS = (
     "joint_step",

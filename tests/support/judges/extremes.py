@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from support.arguments import H, row_of
+from support.judges.matrix import Case
+from support.numeric import Array
 
 from diffpbd.runtime.folder.library import Library
 from diffpbd.runtime.functions.function import BoundFunction, addresses
-from support.arguments import H, row_of
-from support.matrix import Case
-from support.numeric import Array
 
 WILD = (np.nan, np.inf, -np.inf, 1e300, -1e300)
 STEPS = 2

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
+from support.judges.closed import Judge
 
 from diffpbd.codegen.description.robot.robot import LoopType
-from support.closed_judge import Judge
 
 
 class LoopJudge(Judge):

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+from support.arms.bench import LATENCY, Bench, BenchArm, gravity, inertial
 
 from diffpbd.runtime.arms.ros2.arm import Ros2Arm
 from diffpbd.runtime.arms.ros2.controllers import Answer
@@ -27,7 +28,6 @@ from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.loop.arm import Fault
 from diffpbd.runtime.records.messages import JointState
-from support.bench_arm import LATENCY, Bench, BenchArm, gravity, inertial
 
 
 class Handed:
