@@ -33,9 +33,7 @@ LONG_FUNCTIONS = {"runtime/control/laws/cartesian.py __init__"}
 
 FOLDER = 25
 FULL_FOLDERS = {
-    "runtime/commands": "one command a file, not cut yet",
     "tests/loop": "not cut yet",
-    "tests/support": "what several tests share, not cut yet",
 }
 """Folders with more files beside each other, and why. None may join them."""
 

@@ -13,7 +13,7 @@ from support.robots import generated
 
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.commands.obstacle_options import ObstacleWords, of_words, read_obstacles
+from diffpbd.runtime.commands.options.obstacles import ObstacleWords, of_words, read_obstacles
 from diffpbd.runtime.logs.csv import read_log
 
 ROWS = {

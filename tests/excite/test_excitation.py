@@ -10,7 +10,7 @@ import pytest
 from scipy.linalg import orth, qr
 from support.command import run
 from support.robots import generated, loaded, with_table
-from support.universal import UR10E, write
+from support.small.universal import UR10E, write
 
 from diffpbd.runtime import InputError, Robot
 from diffpbd.runtime.excite import excitation

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.lone_fr3 import Lone, lone
+from support.arms.lone_fr3 import Lone, lone
 from support.robots import generated
 
 from diffpbd.runtime import Robot, load

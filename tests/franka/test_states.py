@@ -8,7 +8,7 @@ from typing import Any
 import franky
 import numpy as np
 import pytest
-from support.faulty_franky import Errors
+from support.arms.faulty_franky import Errors
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.arms.franka.arm import FrankaArm

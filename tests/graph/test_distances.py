@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from support.coal_judge import distance, geometry
+from support.judges.coal import distance, geometry
 
 from diffpbd.codegen.graph.expressions.distances import AXES, BOX, CAPSULE, ORDER, PLANE, SPHERE, cores
 from diffpbd.codegen.graph.model.parameters import SMOOTHING

@@ -10,10 +10,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
-from support.closed_judge import Judge
-from support.coal_judge import geometry, request
+from support.judges.closed import Judge
+from support.judges.coal import geometry, request
 from support.made.bodies import Body
-from support.shaped import shaped_arms
+from support.small.shaped import shaped_arms
 
 from diffpbd.codegen.description.front.resolve import read_robot
 from diffpbd.codegen.description.recipe.file import load_recipe

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from support.description.reference import Payload, inverse_dynamics, mass_matrix
+from support.judges.peer import Peer
 from support.numeric import Worst, random_states, states
-from support.peer import Peer
 from support.programs import Programs
 from support.robots import alpha_of, call, graphs, loaded_alpha, mapped, model
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.bench_arm import Bench
-from support.bench_baxter import BenchBaxter
+from support.arms.bench import Bench
+from support.arms.bench_baxter import BenchBaxter
 from support.reality import BenchReal, Differences
 from support.robots import loaded
 

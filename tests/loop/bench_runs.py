@@ -8,7 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from support.bench_arm import EFFORT, JOINTS, SPEED, Bench, BenchArm, bench_limits, gravity, inertial
+from support.arms.bench import EFFORT, JOINTS, SPEED, Bench, BenchArm, bench_limits, gravity, inertial
 
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.control.laws.gravity import GravityController

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.bench_arm import Bench
+from support.arms.bench import Bench
 from support.robots import generated
 
 from diffpbd.runtime import Robot, load
@@ -31,8 +31,8 @@ from diffpbd.runtime.model.clearance import Distances
 pytest.importorskip("coal")
 pytest.importorskip("pinocchio")
 
-from support import guarded
-from support.bench_baxter import BenchBaxter
+from support.arms.bench_baxter import BenchBaxter
+from support.planning import guarded
 from support.reality import BenchReal, Differences
 
 from .baxter_runs import PLANTS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.bench_arm import bench_limits, inertial, mass
+from support.arms.bench import bench_limits, inertial, mass
 
 from diffpbd.runtime.loop.braking import Brake, nearest
 from diffpbd.runtime.loop.motion import Laden, Motion

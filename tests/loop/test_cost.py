@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.bench_arm import Bench
-from support.sensors import Filtered
+from support.arms.bench import Bench
+from support.arms.sensors import Filtered
 
 from diffpbd.runtime.loop.decision import Decision
 from diffpbd.runtime.loop.observer import BETWEEN

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.bench_arm import BenchArm
+from support.arms.bench import BenchArm
 
 from diffpbd.runtime.loop.reflexes import Reflex
 from diffpbd.runtime.loop.stopping import Phase, Reason

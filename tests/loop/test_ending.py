@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support.bench_arm import BenchArm
+from support.arms.bench import BenchArm
 
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.interface.controller import Mode

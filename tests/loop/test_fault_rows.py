@@ -6,8 +6,8 @@ import importlib.util
 
 import numpy as np
 import pytest
-from support.bench_arm import EFFORT, BenchArm
-from support.fault_rows import (
+from support.arms.bench import EFFORT, BenchArm
+from support.arms.fault_rows import (
     BRAKED,
     FINISHED,
     HANDED_BACK,
@@ -81,7 +81,7 @@ def bench(transport: str, owner: GravityOwner) -> BenchArm:
     if transport == ROS1:
         return BenchArm()
     pytest.importorskip("cyclonedds")
-    from support.bench_ros2 import BenchRos2
+    from support.arms.bench_ros2 import BenchRos2
 
     return BenchRos2(owner=owner)
 

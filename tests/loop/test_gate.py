@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.bench_arm import BenchArm, bench_limits
+from support.arms.bench import BenchArm, bench_limits
 
 from diffpbd.runtime.base.errors import RefusedError
 from diffpbd.runtime.interface.controller import Mode

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.bench_arm import JOINTS, STEP, Bench, bench_limits
+from support.arms.bench import JOINTS, STEP, Bench, bench_limits
 
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.braking import Brake
@@ -22,9 +22,9 @@ from diffpbd.runtime.records.messages import Tick
 
 pytest.importorskip("pinocchio")
 
-from support.bench_baxter import BenchBaxter
-from support.calm_stops import DAMPING, STIFFNESS, by_pinocchio
+from support.arms.bench_baxter import BenchBaxter
 from support.reality import BenchReal, Differences
+from support.reality.calm_stops import DAMPING, STIFFNESS, by_pinocchio
 
 from .baxter_runs import PLANTS
 from .bench_runs import execute

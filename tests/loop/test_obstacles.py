@@ -20,7 +20,7 @@ from diffpbd.runtime import Robot, load
 from diffpbd.runtime.arms.attached import kind_of
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.commands.motion import nearest_of_log
+from diffpbd.runtime.commands.results.motion import nearest_of_log
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.loop.configuration import Configuration, limits_of
 from diffpbd.runtime.loop.recorder import Recorder

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.bench_arm import Bench
+from support.arms.bench import Bench
 from support.shared.slow_faults import biased, crept, scaled, slowly
 
-from diffpbd.runtime.commands.mending_options import FollowWords
+from diffpbd.runtime.commands.options.laws import configured
+from diffpbd.runtime.commands.options.mending import FollowWords
 from diffpbd.runtime.commands.run import command
-from diffpbd.runtime.commands.run_laws import configured
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.reflexes import Reflex

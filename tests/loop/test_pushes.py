@@ -10,9 +10,9 @@ import pytest
 pytest.importorskip("pinocchio")
 pytest.importorskip("mujoco")
 
-from support.bench_arm import Bench
-from support.hand_pushes import PUSHED, Pushed, pushed, walled
-from support.sensors import Filtered
+from support.arms.bench import Bench
+from support.arms.sensors import Filtered
+from support.reality.hand_pushes import PUSHED, Pushed, pushed, walled
 
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.interface.controller import Mode

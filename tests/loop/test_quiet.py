@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.bench_arm import Bench, BenchArm
-from support.fault_rows import ROS1, ROS2
-from support.sensors import Filtered
+from support.arms.bench import Bench, BenchArm
+from support.arms.fault_rows import ROS1, ROS2
+from support.arms.sensors import Filtered
 from support.shared.sentences import normal
 
 from diffpbd.runtime.arms.ros2.said import Said
@@ -26,7 +26,7 @@ from .bench_runs import check, impedance, run
 
 pytest.importorskip("pinocchio")
 
-from support.bench_baxter import BenchBaxter
+from support.arms.bench_baxter import BenchBaxter
 
 from .baxter_runs import SPRING, check_account, executed, loaded, run_of
 
@@ -62,7 +62,7 @@ def test_two_joints(transport: str, law: str, rate: float, request: pytest.Fixtu
         arm = BenchArm(bench=normal(), rate=rate)
     else:
         pytest.importorskip("cyclonedds")
-        from support.bench_ros2 import BenchRos2
+        from support.arms.bench_ros2 import BenchRos2
 
         arm = BenchRos2(bench=normal(), rate=rate, owner=GravityOwner.MODEL)
     arm.step = 10 * np.array([50.0, 15.0]) / rate
@@ -78,7 +78,7 @@ def test_two_joints(transport: str, law: str, rate: float, request: pytest.Fixtu
 def over_ros2(urdf: str, limits: Limits, q: Sequence[float], bench: Bench, *, rate: float) -> BenchBaxter:
     """Baxter's arm by pinocchio behind the topics; its own gravity compensation stays off."""
     pytest.importorskip("cyclonedds")
-    from support.bench_ros2 import OverRos2
+    from support.arms.bench_ros2 import OverRos2
 
     class SevenJoints(OverRos2, BenchBaxter):
         def __init__(self) -> None:

@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
-from support.bench_arm import JOINTS, bench_limits, inertial
+from support.arms.bench import JOINTS, bench_limits, inertial
 
 from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.reflexes import Breach, Reflex, Reflexes, ReflexSettings

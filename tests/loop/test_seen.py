@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support.bench_arm import EFFORT, gravity, inertial, mass
+from support.arms.bench import EFFORT, gravity, inertial, mass
 
 from diffpbd.runtime.loop.motion import Laden, Motion
 from diffpbd.runtime.loop.seen import Seen

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support.bench_arm import JOINTS, BenchArm, bench_limits, inertial
+from support.arms.bench import JOINTS, BenchArm, bench_limits, inertial
 from support.shared.slow_faults import biased, crept, scaled, slowly
 
 from diffpbd.runtime.control.gravity import GravityOwner

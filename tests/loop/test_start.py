@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.bench_arm import Bench, BenchArm
+from support.arms.bench import Bench, BenchArm
 
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.control.gravity import GravityOwner

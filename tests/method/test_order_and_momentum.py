@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from support.maximal import Array, displaced, evaluate, matrix_of, numbers, poses_of, tree_of
-from support.short_chains import SWEEPS, averaged, chain, exact, maximal, rollout, start, variants
+from support.small.short_chains import SWEEPS, averaged, chain, exact, maximal, rollout, start, variants
 
 from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.method import corrections

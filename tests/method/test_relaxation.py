@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 from support.maximal import Array, dense_constraints, displaced, evaluate, numbers, poses_of, shipped, tree_of, two_arms
-from support.short_chains import maximal
+from support.small.short_chains import maximal
 
 from diffpbd.codegen.description.robot.robot import Inertial, Robot
 from diffpbd.codegen.method import algorithm_1, corrections

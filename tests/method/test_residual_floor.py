@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.maximal import Array, evaluate, numbers, poses_of, tree_of
-from support.short_chains import chain, maximal
+from support.small.short_chains import chain, maximal
 
 from diffpbd.codegen.method import corrections
 from diffpbd.codegen.method.corrections import Multiplier

@@ -23,7 +23,7 @@ from support.maximal import (
     tree_of,
     two_arms,
 )
-from support.short_chains import rollout
+from support.small.short_chains import rollout
 
 from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.method import step, variational, velocity

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support import arm_of_shapes
-from support.coal_judge import distance, of_shape, placed
+from support.judges.coal import distance, of_shape, placed
 from support.robots import generated, loaded
+from support.small import arm_of_shapes
 
 from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.cli import cli

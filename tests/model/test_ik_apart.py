@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 from click.testing import CliRunner
 from mpc.test_apart import URDF
-from support import guarded
+from support.planning import guarded
 from support.robots import generated
 
 import diffpbd

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.closed_robots import case
 from support.mechanisms import MECHANISMS
+from support.small.closed_robots import case
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.cli import cli

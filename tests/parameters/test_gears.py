@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from support.described import Described
+from support.judges.peer import Peer, runge_kutta
 from support.made.geared import RATIO, SHIFT, TIPS, source
 from support.maximal import Array
 from support.motions import samples
-from support.peer import Peer, runge_kutta
 from support.programs import Programs
 from support.robots import generated, loaded_alpha
 

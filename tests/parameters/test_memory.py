@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from support.described import Described
+from support.judges.properties import Scene, properties_of
 from support.made.remembering import FUNCTIONS, HUB, KINDS, RAIL, STATES, friction
 from support.numeric import Array
-from support.properties import Scene, properties_of
 from support.robots import generated
-from support.rolled import rolled_step, run_rolled
-from support.sled import MASS, URDF, description, sled
+from support.small.rolled import rolled_step, run_rolled
+from support.small.sled import MASS, URDF, description, sled
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError

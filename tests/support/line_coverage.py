@@ -24,9 +24,9 @@ from diffpbd.runtime.functions.rollout import Rollout
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.planner import Mpc
 from support.arguments import arguments, effort, row_of
+from support.judges.properties import Scene
 from support.numeric import random_states
 from support.plain_c import ROBOTS, TEMPLATES, includes, sources, write_numbers
-from support.properties import Scene
 from support.robots import generated, loaded, loaded_alpha
 
 Lines = dict[str, dict[int, bool]]

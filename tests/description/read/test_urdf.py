@@ -12,7 +12,7 @@ import pytest
 from support.description.builders import BODY, chain, doubt_codes, fault_codes, joint, link, robot
 from support.description.random_trees import random_urdf
 from support.description.reference import inverse_dynamics
-from support.peer import Peer
+from support.judges.peer import Peer
 
 from diffpbd.codegen.description.check.validate import check
 from diffpbd.codegen.description.front.urdf import read_urdf

@@ -5,12 +5,12 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 import pytest
-from support.floating_arm import flat_arms, floating_arm, recipe
 from support.free_flyer import FreeFlyer, difference, moved, position
 from support.made.flying import Array, rich, state
 from support.numeric import slopes
 from support.plain_c import TEMPLATES
 from support.robots import generated
+from support.small.floating_arm import flat_arms, floating_arm, recipe
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError, SolverError

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.closed_judge import Judge
-from support.overclosed import rockers, wheels
+from support.judges.closed import Judge
 from support.robots import CACHE, generated
+from support.small.overclosed import rockers, wheels
 
 from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.codegen.graph.loops.build import probe

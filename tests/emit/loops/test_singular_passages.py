@@ -8,9 +8,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from scipy.integrate import solve_ivp
-from support.closed_robots import case
 from support.mechanisms import MECHANISMS, PLANAR, Mechanism, about, body, joint, loop, robot_of
 from support.robots import CACHE
+from support.small.closed_robots import case
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import SolverError

@@ -10,10 +10,10 @@ import coal
 import numpy as np
 import pinocchio as pin
 import pytest
-from support import arm_of_shapes
-from support.coal_judge import distance, geometry, of_shape, placed
+from support.judges.coal import distance, geometry, of_shape, placed
 from support.made.obstacles import OBSTACLES, obstacles
 from support.robots import generated
+from support.small import arm_of_shapes
 
 from diffpbd.codegen.description.front.resolve import read_doubted
 from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options

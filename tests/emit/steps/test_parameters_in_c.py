@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.branching import branching
 from support.made.limited import arm
 from support.made.rubbing import HUB, RAIL
 from support.robots import generated, loaded
-from support.sled import friction, sled
+from support.small.branching import branching
+from support.small.sled import friction, sled
 
 from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.folder.parameter_rules import FAULTS, AlphaFault

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from support import lone_baxter
+from support.arms import lone_baxter
 from support.compiled import CACHE
-from support.universal import UR5E, write
+from support.small.universal import UR5E, write
 
 ROBOTS = Path(__file__).parents[3] / "codegen" / "robots"
 
