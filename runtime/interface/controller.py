@@ -3,10 +3,10 @@
 A controller in torque mode returns its law's torque *without gravity*: gravity is added in one place, by the
 supervisor, and only if the model owns it. A controller keeps nothing of a tick that the guard refuses. Eight methods are
 optional: `measured(stamp)` hears, by the clock of `time` [s], when the state of the next `output` was measured,
-`sent(law)` what became of the torque; `expected(time)` says where the law leads the joints [rad], `finished(time)` whether
-the run may end; `gravity(q)` is the model's torque [N·m] where the controller has a model of its own, `close()` ends what it
-started; `remark()` is a sentence about what it was told and the motion contradicts, or None; `away(time, q)` is how far the arm is
-from where the law is to bring it, or None.
+`sent(law)` what became of the torque; `expected(time)` says where the law leads the joints [rad], `away(time, q)` how far
+the arm is from where the law is to bring it, or None, and `finished(time)` whether the run may end; `gravity(q)` is the
+model's torque [N·m] where the controller has a model of its own, `close()` ends what it started; `remark()` is a sentence
+about what it was told and the motion contradicts, or None.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from support.bench_arm import JOINTS
+from support.arms.bench import JOINTS
 
 from diffpbd.runtime.base.errors import GraphError, RefusedError
 from diffpbd.runtime.loop.guard import TickStatus
