@@ -198,7 +198,7 @@ def test_friction_only_takes_energy(arm: Robot) -> None:
 
 
 def test_a_short_way_is_coulombs_law(arm: Robot) -> None:
-    """Of a moving joint, with first order in the way: what is left of the memory is (1 − z) (s/h + v)/|ṗ| and less."""
+    """A moving joint, with first order in the way: what is left of the memory is (1 − z) (s/h + v)/|ṗ| and less."""
     rate, v, left = 0.5, 1e-4, []
     for s in (1e-5, 5e-6):
         alpha = arm.alpha.vector(friction((1.0, 0.0, v, s, -0.3)))

@@ -69,7 +69,7 @@ def join(found: Lines, more: Lines) -> None:
 
 
 def share(lines: dict[int, bool]) -> float:
-    """Of the lines that ran [%]."""
+    """The share of the lines that ran [%]."""
     return 100.0 * sum(lines.values()) / len(lines)
 
 
