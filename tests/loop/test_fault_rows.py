@@ -7,6 +7,7 @@ import importlib.util
 import numpy as np
 import pytest
 from support.arms.bench import EFFORT, BenchArm
+from support.arms.bench_runs import check, run, stopped_after
 from support.arms.fault_rows import (
     BRAKED,
     FINISHED,
@@ -26,8 +27,6 @@ from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.arm import Fault
 from diffpbd.runtime.loop.stopping import Reason, StopRequest
-
-from .bench_runs import check, run, stopped_after
 
 RATE = 250.0
 HELD, UNABLE = "commands to hold the measured pose", "nothing more was sent: "
@@ -169,4 +168,4 @@ def test_every_row_is_on_every_transport_or_says_why_not() -> None:
     assert len({row.name for row in ROWS}) == len(ROWS)
     for row in ROWS:
         assert set(row.absent) < set(TRANSPORTS) and all(len(why) > 20 for why in row.absent.values())
-    assert all(importlib.util.find_spec(f"support.{name}") for name in ("bench_arm", "bench_ros2", "lone_fr3"))
+    assert all(importlib.util.find_spec(f"support.arms.{name}") for name in ("bench", "bench_ros2", "lone_fr3"))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from diffpbd.runtime.causes.cause import Cause, Finding
+from diffpbd.runtime.causes.cause import Cause, Finding, Findings
 from diffpbd.runtime.causes.recorded import Recorded
 from diffpbd.runtime.logs.rates import derive
 
@@ -15,7 +13,7 @@ class Lag(Cause):
     kind, order, timed = "lag", 4, True
     means, mends = "rates later or earlier than the slope of the positions", "`--rates positions`"
 
-    def seen(self, log: Recorded) -> Iterator[Finding]:
+    def seen(self, log: Recorded) -> Findings:
         told = {name: rate for _, name, rate in log.compared()}
         lags = {n: 1e3 * r.lag for n, r in told.items() if not r.wrong and r.late(log.step) and n not in log.quick}
         low, high = min(map(abs, lags.values()), default=0.0), max(map(abs, lags.values()), default=0.0)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from diffpbd.runtime.base.errors import arg
-from diffpbd.runtime.causes.cause import Cause, Finding
+from diffpbd.runtime.causes.cause import Cause, Finding, Findings
 from diffpbd.runtime.causes.measured import Measured
 from diffpbd.runtime.causes.recorded import Recorded
 
@@ -18,7 +16,7 @@ class Constant(Cause):
     kind, order, of_torque = "constant", 6, True
     means, mends = "a torque never changes", "`--torque FIELD`"
 
-    def seen(self, log: Recorded) -> Iterator[Finding]:
+    def seen(self, log: Recorded) -> Findings:
         tau = log.recording.tau
         for k, name in enumerate(log.recording.joints if tau is not None else ()):
             own = tau[:, k]  # type: ignore[index]
@@ -26,7 +24,7 @@ class Constant(Cause):
                 what = f"the torque of {name} is constant ({own[0] + 0.0:g}) in all samples, as what is not measured is"
                 yield Finding(self, name, what, f"{arg.torque} chooses another signal")
 
-    def measured(self, torques: Measured) -> Iterator[Finding]:
+    def measured(self, torques: Measured) -> Findings:
         if not torques.tau.any():
             what = (
                 f"all torques are zero in all {len(torques.tau)} samples that are looked at, as what is not measured is"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from diffpbd.runtime.base.errors import arg
-from diffpbd.runtime.causes.cause import Cause, Finding
+from diffpbd.runtime.causes.cause import Cause, Finding, Findings
 from diffpbd.runtime.causes.measured import ADVANTAGE, Measured, percent
 
 
@@ -15,7 +13,7 @@ class Sign(Cause):
     kind, order, of_torque = "sign", 1, True
     means, mends = "the torque fits the description with the opposite sign", "`--flip J`"
 
-    def measured(self, torques: Measured) -> Iterator[Finding]:
+    def measured(self, torques: Measured) -> Findings:
         left = {k: (torques.explained(k).left, torques.explained(k, factor=-1.0).left) for k in torques.open()}
         found = {k: both for k, both in left.items() if both[1] < ADVANTAGE * both[0]}
         torques.settled |= set(found)

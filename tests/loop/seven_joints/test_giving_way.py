@@ -23,13 +23,12 @@ from diffpbd.runtime.records.messages import Tick
 pytest.importorskip("pinocchio")
 
 from support.arms.bench_baxter import BenchBaxter
+from support.arms.bench_runs import execute
 from support.reality import BenchReal, Differences
+from support.reality.baxter_runs import PLANTS
 from support.reality.calm_stops import DAMPING, STIFFNESS, by_pinocchio
 
-from .baxter_runs import PLANTS
-from .bench_runs import execute
-
-URDF = Path(__file__).parents[2] / "diffpbd" / "codegen" / "robots" / "baxter_bare.urdf"
+URDF = Path(__file__).parents[3] / "diffpbd" / "codegen" / "robots" / "baxter_bare.urdf"
 POSES = {"bent": [0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0], "stretched": [0.1, -0.55, 0.1, 0.05, 0.0, 0.05, 0.0]}
 LAWS: dict[str, dict[str, Any]] = {
     "gravity": {"name": "gravity", "damping": (0.2 * DAMPING).tolist()},
