@@ -11,7 +11,7 @@ import click
 from diffpbd.codegen.description.recipe.recipe import Recipe
 from diffpbd.runtime.api.robots import examined
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.commands.derived import options
+from diffpbd.runtime.commands.options.derived import options
 
 __all__ = ["command"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.commands.locate import open_manifest
+from diffpbd.runtime.commands.options.locate import open_manifest
 from diffpbd.runtime.folder.library import PATH_VARIABLE, PORTABLE, Library
 from diffpbd.runtime.folder.manifest import Argument, Clearance, Function, Manifest
 from diffpbd.runtime.folder.unwatched import not_watched
