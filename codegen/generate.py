@@ -25,9 +25,10 @@ from diffpbd.codegen.description.front.resolve import find_recipe, read_doubted
 from diffpbd.codegen.description.recipe.friction_note import friction_notes
 from diffpbd.codegen.description.recipe.options import option_words
 from diffpbd.codegen.description.recipe.recipe import Recipe
-from diffpbd.codegen.description.robot.attached import lever_joints, wrench_frames
+from diffpbd.codegen.description.robot.attached import wrench_frames
 from diffpbd.codegen.description.robot.frames import chosen_frames
 from diffpbd.codegen.description.robot.robot import Robot
+from diffpbd.codegen.description.shapes.clearance import expect_shapes
 from diffpbd.codegen.heartbeat import Heartbeat, Stage
 from diffpbd.codegen.result import GenerateResult, versions
 from diffpbd.runtime.base.errors import InputError, arg
@@ -65,13 +66,19 @@ def generate(
     for note in friction_notes(described, recipe):
         say(note)
     wrench_frames(described, recipe.wrench)
-    lever_joints(described, recipe.lever_springs)
+    if recipe.attached or recipe.element:
+        from diffpbd.codegen.graph.model.force_elements import attached_springs, with_own
+
+        recipe = with_own(described, recipe)
+        attached_springs(described, recipe)
     chosen_frames(described, recipe.frames)
+    if recipe.clearance:
+        expect_shapes(described)
     recipe = dataclasses.replace(recipe, base=described.base, tip=tuple(t.name for t in described.tips))
     folder = out if out is not None else Path("generated") / recipe.name
 
     def command(chosen: Recipe) -> str:
-        words = option_words(dataclasses.replace(chosen, base=asked.base, tip=asked.tip), plain)
+        words = option_words(dataclasses.replace(chosen, base=asked.base, tip=asked.tip, element=asked.element), plain)
         return shlex.join(["diffpbd", "generate", tame(_portable(robot)), *words])
 
     options_hash = _options_hash(described, recipe)
@@ -142,7 +149,7 @@ STAGES: Final = (
     ("deriving the step", 0.03), ("deriving forces", 0.25), ("writing the text", 0.44), ("deriving steps", 0.45),
     ("compiling the rest", 0.60),
 )  # fmt: skip
-"""What part [1] of the whole is done where each begins, of an arm with the functions of the default."""
+"""Part [1] of the whole that is done where each begins, of an arm with the functions of the default."""
 
 
 def _portable(robot: str) -> str:
@@ -157,17 +164,8 @@ def _portable(robot: str) -> str:
 
 def _options_hash(robot: Robot, recipe: Recipe) -> str:
     """Hash of everything that decides the folder's content: robot, recipe, generator sources, versions."""
-    apart = (
-        "urdf",
-        "loop",
-        "close",
-        "plane",
-        "ground",
-        "contact",
-        "contact_from_collision",
-        "shape",
-        "srdf",
-    )  # they are in the robot as read
+    apart = {"urdf", "loop", "close", "plane", "ground", "contact", "contact_from_collision", "shape", "srdf"}
+    # they are in the robot as read
     chosen: dict[str, Any] = {
         f.name: getattr(recipe, f.name) for f in dataclasses.fields(recipe) if f.name not in apart
     }

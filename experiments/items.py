@@ -101,6 +101,7 @@ PARTS = (
 
 _C, _K, _J = "codegen/method/constraints.py", "codegen/method/corrections.py", "codegen/joint_space"
 _SLIP = "print corrected (tests/method/test_slips.py)"
+LEVER = "codegen/laws/elements/lever_spring.py"
 _LOSS = "print corrected (tests/method/test_slips_of_the_losses.py)"
 ITEMS = (
     Item("Figure 1", "Cover: the arm and its simulation under torque", SAME, "experiments/torques/replay.py",
@@ -166,9 +167,9 @@ ITEMS = (
          "printed or 60 to 120 of Jacobi, the MAE at e1 that of more sweeps, at w1 of fewer (Error over sweeps); w1's "
          "−1.56 N·m is beyond the 1.421 N·m that gravity can ask of the bare arm there (1.822 with the hand)",
          "gravity-compensation"),
-    Item("Figure 7", "The shoulder's spring: angles and lengths", SAME, "codegen/laws/levers.py", "ours are chosen",
+    Item("Figure 7", "The shoulder's spring: angles and lengths", SAME, LEVER, "ours are chosen",
          "links"),
-    Item("Equation 31", "Torque of the spring", SAME, "codegen/laws/levers.py", f"θ and a sign in the length: {_SLIP}"),
+    Item("Equation 31", "Torque of the spring", SAME, LEVER, f"θ and a sign in the length: {_SLIP}"),
     Item("Figure 8", "Losses and parameters of the spring's schemes", CHANGED, "docs/design.md",
          "SciPy and IPOPT, with ADAM's curves beside them; the paper's lengths and stiffness are in its figure only: ours are "
          "chosen; recordings give slope and zero", "spring"),

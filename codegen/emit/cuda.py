@@ -10,7 +10,7 @@ import casadi as ca
 from diffpbd.codegen.emit.emission.model_header import Value
 from diffpbd.codegen.emit.emission.sources import Emission, places
 from diffpbd.codegen.emit.single import single
-from diffpbd.codegen.emit.step.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts, zero
+from diffpbd.codegen.emit.step.kinds import PLAIN_FRICTION, coulomb_kinds, friction_kinds, starts, zero
 from diffpbd.codegen.emit.step.step_kernels import START_RATE
 from diffpbd.codegen.emit.tables.constants import IN_C, STATUS_NAMES
 from diffpbd.codegen.emit.text.c_writer import kernel
@@ -67,7 +67,7 @@ def add_cuda(emission: Emission, model: Model, found: Capabilities) -> list[str]
         ).text
         for name, g in (*((k, graphs[k]) for k in STEP if k in graphs), *others.items())
     ]
-    coulomb, friction = starts(model.entries, COULOMB), starts(model.entries, FRICTION)
+    coulomb, friction = (starts(model.entries, kinds(model.tree.friction)) for kinds in (coulomb_kinds, friction_kinds))
     values: dict[str, Value | bool] = {
         "N": model.tree.freedoms, "LINKS": model.robot.n, "NA": len(model.entries), "NM": graphs["prepare"].numel_out(0),
         "RECORD": graphs["start"].numel_out("record"), "FACTORS": graphs["newton"].numel_out("factors"),

@@ -39,6 +39,7 @@ from diffpbd.codegen.graph.functions import design, identification, maximal, sim
 from diffpbd.codegen.graph.functions.capabilities import GRAPHS, UNROLLED, Capabilities, Command, capabilities
 from diffpbd.codegen.graph.functions.derivatives import RowSpec, Spec, specs
 from diffpbd.codegen.graph.loops.build import build
+from diffpbd.codegen.graph.model.force_elements import element_facts
 from diffpbd.codegen.graph.model.model import Model, squared_joints
 from diffpbd.codegen.graph.solved import contact_residual, step_graphs
 from diffpbd.codegen.graph.solved.floating import graphs_of, stepped
@@ -120,7 +121,9 @@ def write_folder(
         graphs |= step_graphs.step_graphs(model, found)
         by_alpha = found.has("jac_alpha_joint_step")
         kernels = step_kernels(model, by_alpha, found.has("sixth_order_step"))
-        add_joint_step(emission, kernels, n, robot.n, alpha, set(graphs), by_alpha, found.has("rollout"))
+        add_joint_step(
+            emission, kernels, n, robot.n, alpha, model.tree.friction, set(graphs), by_alpha, found.has("rollout")
+        )
         paths.add_second_path(emission, "joint_step")
         if not kernels.deep:
             add_step_lanes(emission)
@@ -137,8 +140,8 @@ def write_folder(
     if found.has("mpc"):
         mpc.add_mpc(emission, model, shaped)
     if found.has("estimate_torque"):
-        kernels_of = torque_estimation.kernels(model)
-        add_torque_estimation(emission, kernels_of, motors(model), robot.n, alpha, bool(model.tree.closures))
+        kernels_of, laws = torque_estimation.kernels(model), model.tree.friction
+        add_torque_estimation(emission, kernels_of, motors(model), robot.n, alpha, laws, bool(model.tree.closures))
         clock.lap("estimate_torque")
     if recipe.cuda:
         say("writing the text for a GPU")
@@ -189,6 +192,7 @@ def write_folder(
         left_out=found.left_out,
         graphs={name: f"casadi/{name}.casadi" for name in graphs if name == UNROLLED},
         clearance=shaped,
+        elements=element_facts(recipe),
     ).sealed()
     _write(folder, {MANIFEST_NAME: manifest.to_json().encode()})
     return manifest, _rows(manifest, emission.texts, clock.seconds)

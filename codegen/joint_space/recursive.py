@@ -31,7 +31,8 @@ from diffpbd.codegen.joint_space.moments import (
     weights,
 )
 from diffpbd.codegen.joint_space.tree_elimination import block, named
-from diffpbd.codegen.laws import forces, levers
+from diffpbd.codegen.laws import attached
+from diffpbd.codegen.laws.elements import plain
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross, dot, skew
 from diffpbd.codegen.program.store import stored
@@ -188,7 +189,7 @@ def energy(tree: Tree) -> Program:
     p, pd = (b.input(k, tree.n) for k in ("p", "pd"))
     frames, body, gravity = model_inputs(b, tree)
     rotor, stiffness, rest = (b.input(k, tree.n) for k in ("rotor", "stiffness", "rest"))
-    stored = levers.on_joints(b, "potential", tree, levers.lever_input(b, tree), p)
+    stored = attached.on_joints(b, "potential", tree, attached.attached_input(b, tree), p)
     at = pose(b, tree, frames, p)
     half = half_moments(b, tree, at, body)
     V = velocities(b, tree, at, pd)
@@ -196,7 +197,7 @@ def energy(tree: Tree) -> Program:
     for i in range(tree.n):
         own = Coupling(second_moment(b, at.R[i], at.o[i], half, i), half.first[i], half.first[i], body[0, i])
         kinetic = b.let(kinetic + pairing(b, V[i], own.apply(b, V[i])) / 2 + rotor[i] * pd[i] ** 2 / 2)
-        spring = forces.spring_energy(p[i], stiffness[i], rest[i])
+        spring = plain.spring_potential(p[i], stiffness[i], rest[i])
         potential = b.let(potential - dot(gravity, half.first[i]) + spring + stored[i])
     b.output("kinetic", kinetic)
     b.output("potential", potential)

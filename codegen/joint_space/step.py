@@ -37,7 +37,7 @@ from diffpbd.codegen.joint_space.moments import (
     weights,
 )
 from diffpbd.codegen.joint_space.recursive import model_inputs
-from diffpbd.codegen.laws import forces, levers
+from diffpbd.codegen.laws import attached, forces
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import axial, cross
 from diffpbd.codegen.program.store import stored
@@ -48,14 +48,14 @@ Wrench = tuple[Any, Any]
 
 @dataclass(frozen=True)
 class Plant:
-    """Forces besides gravity: rotor inertia, spring stiffness and rest (each n), external wrenches (9 each, or None), lever
-    springs (5 each, or None) and what friction with memory holds (n, or None)."""
+    """Forces besides gravity: rotor inertia, spring stiffness and rest (each n), external wrenches (9 each, or None), numbers
+    of springs on chosen joints (or None) and what friction with memory holds (n, or None)."""
 
     rotor: Any
     stiffness: Any
     rest: Any
     wrench: Any
-    lever: Any
+    attached: Any
     held: Any
 
     @property
@@ -67,14 +67,14 @@ class Plant:
 def plant_inputs(b: Program, tree: Tree) -> Plant:
     """Declare the inputs of `Plant`."""
     rotor, stiffness, rest = (b.input(k, tree.n) for k in ("rotor", "stiffness", "rest"))
-    wrench, lever = wrenches.wrench_input(b, tree), levers.lever_input(b, tree)
-    return Plant(rotor, stiffness, rest, wrench, lever, held_input(b, tree))
+    wrench, chosen = wrenches.wrench_input(b, tree), attached.attached_input(b, tree)
+    return Plant(rotor, stiffness, rest, wrench, chosen, held_input(b, tree))
 
 
 def springs(b: Program, tree: Tree, plant: Plant, q: Any) -> Any:
     """Torque of the springs on the coordinates, at positions q (n) of all joints, and of what friction with memory holds."""
-    lever = levers.on_joints(b, "torque", tree, plant.lever, q)
-    own = [forces.spring_torque(q[i], plant.stiffness[i], plant.rest[i]) + lever[i] for i in range(tree.n)]
+    chosen = attached.on_joints(b, "torque", tree, plant.attached, q)
+    own = [forces.spring_torque(q[i], plant.stiffness[i], plant.rest[i]) + chosen[i] for i in range(tree.n)]
     if plant.held is not None:
         own = [own[i] - plant.held[i] for i in range(tree.n)]
     return gears.torques(b, tree, own)

@@ -1,4 +1,4 @@
-"""What every joint of a deep tree adds to the blocks of ∂(h F, h G), so that no block is ever formed whole.
+"""Shares of every joint of a deep tree in the blocks of ∂(h F, h G), so that no block is ever formed whole.
 
 In world axes entry (j, k) of a block is a product of two vectors, one of either joint, of which one carries the other: with
 S₀, S₁ the screws of the ends and C the coupling of what the deeper joint carries,
@@ -37,7 +37,7 @@ from diffpbd.codegen.joint_space.moments import (
 from diffpbd.codegen.joint_space.recursive import model_inputs, velocities
 from diffpbd.codegen.joint_space.step import Plant, plant_inputs
 from diffpbd.codegen.joint_space.wrenches import carried
-from diffpbd.codegen.laws import levers
+from diffpbd.codegen.laws import attached
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross
 from diffpbd.codegen.program.store import stored
@@ -57,7 +57,7 @@ COLUMNS = 4
 
 
 def operations(tree: Tree) -> dict[str, int]:
-    """Of `tree_jacobian` and `tree_adjoint` in templates/step/tree_jacobian.h, beside those of `joints`."""
+    """Operations of `tree_jacobian` and `tree_adjoint` in templates/step/tree_jacobian.h, beside those of `joints`."""
     n = tree.n
     columns = 3 * COLUMNS * -(-n // COLUMNS)
     pairs = sum(len(tree.ancestors(i)) for i in range(n))
@@ -89,7 +89,7 @@ def joints(tree: Tree) -> Program:
         )
         for end, rate, pull in ((0, pd, row), (1, pd1, column))
     ]
-    slopes = [levers.on_joints(b, "slope", tree, plant.lever, end) for end in (p, p1)]
+    slopes = [attached.on_joints(b, "slope", tree, plant.attached, end) for end in (p, p1)]
     friction_slopes = friction.slopes(b, pd1)
     lag = lagging(b, tree, friction, pd1, h)
     D = tree_elimination.factors(b, tree, at[0].screw, links, at[1].screw, plant.rotor)

@@ -2,52 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import sympy as sp
 
-from diffpbd.codegen.laws.memory import change, per_rate
+from diffpbd.codegen.laws import elements
+from diffpbd.codegen.laws.elements.declaration import PARTS
 from diffpbd.codegen.program.program import Matrix, Program
 
 FRICTION: Final = ("coulomb", "viscous", "transition")
 """Numbers of friction that every joint has."""
 
-MORE_FRICTION: Final[Mapping[str, tuple[str, ...]]] = {
-    "asymmetric": ("coulomb_asymmetry", "viscous_asymmetry"),
-    "stribeck": ("stribeck", "stribeck_velocity"),
-    "dahl": ("way", "deflection"),
-}
-"""Numbers that laws beyond the plain one have besides, by the law's name."""
-
 
 def friction_names(laws: Sequence[str]) -> tuple[str, ...]:
     """Numbers of friction of a joint whose law has these parts beside the plain one, in the order that all functions take."""
-    return (*FRICTION, *(name for law, names in MORE_FRICTION.items() if law in laws for name in names))
+    return (*FRICTION, *(number.name for law in laws for number in elements.friction(law).numbers))
 
 
 def linear_names(laws: Sequence[str]) -> tuple[str, ...]:
     """Those of `friction_names` that the torque is linear in: all but velocities."""
-    return tuple(
-        name for name in friction_names(laws) if name not in ("transition", "stribeck_velocity", *MORE_FRICTION["dahl"])
-    )
+    more = (name for law in laws for part in PARTS for name in elements.friction(law).linear(part))
+    return (*FRICTION[:2], *more)
 
 
 def has_memory(laws: Sequence[str]) -> bool:
     """Whether the law has a state of its own, the deflection of every joint."""
-    return "dahl" in laws
+    return any(elements.friction(law).memory is not None for law in laws)
 
 
 def lags(laws: Sequence[str]) -> bool:
     """Whether the law takes coefficients at the rates of a step's start."""
-    return any(law != "dahl" for law in laws)
+    return any(elements.friction(law).memory is None for law in laws)
 
 
 def friction_torque(pd: Any, coulomb: Any, viscous: Any, transition: Any, *memory: Any) -> Any:
     """Viscous plus smoothed Coulomb friction, odd in the joint rate pd [rad/s]; coefficients ≥ 0, transition > 0 [rad/s].
 
-    With a `memory` (deflection and per rate, see `memory.change`) Coulomb's part is what a step ending with this rate adds."""
-    turned = change(pd, transition, *memory) if memory else sp.tanh(pd / transition)
+    With a `memory` (deflection and per rate, see `elements.dahl`) Coulomb's part is what a step ending with this rate adds."""
+    turned = elements.MEMORY.change(pd, transition, *memory) if memory else sp.tanh(pd / transition)
     return -(viscous * pd + coulomb * turned)
 
 
@@ -60,22 +53,15 @@ def friction_slope(pd: Any, *numbers: Any) -> Any:
 
 def coefficients(laws: Sequence[str], pd: Any, numbers: Sequence[Any], h: Any = None) -> tuple[Any, ...]:
     """Coulomb, viscous and transition of `friction_torque` at a joint rate pd, of the numbers that `friction_names` lists; with
-    Dahl's law the memory over a step h too.
-
-    Asymmetry δ makes them c ± δ and d ± ε in the positive and the negative direction: c + δ tanh, so that nothing pushes at
-    rest; passive where |δ| ≤ c and |ε| ≤ d. Stribeck's part s ≥ 0 is what holds beyond c at rest: s exp(−(pd/v_s)²).
-    """
+    Dahl's law the memory over a step h too.."""
     own = dict(zip(friction_names(laws), numbers, strict=True))
     coulomb, viscous, transition = (own[name] for name in FRICTION)
-    if "asymmetric" in laws:
-        direction = sp.tanh(pd / transition)
-        coulomb = coulomb + own["coulomb_asymmetry"] * direction
-        viscous = viscous + own["viscous_asymmetry"] * direction
-    if "stribeck" in laws:
-        coulomb = coulomb + own["stribeck"] * sp.exp(-((pd / own["stribeck_velocity"]) ** 2))
+    for law in map(elements.friction, laws):
+        coulomb = coulomb + law.part("coulomb", pd, transition, own)
+        viscous = viscous + law.part("viscous", pd, transition, own)
     if h is None or not has_memory(laws):
         return coulomb, viscous, transition
-    return coulomb, viscous, transition, own["deflection"], per_rate(own["way"], transition, h)
+    return coulomb, viscous, transition, own[elements.MEMORY.state], elements.MEMORY.per(own, transition, h)
 
 
 def friction_lag(laws: Sequence[str], pd: Any, pd_start: Any, numbers: Sequence[Any]) -> Any:
@@ -89,7 +75,7 @@ def instant_torque(laws: Sequence[str], pd: Any, numbers: Sequence[Any]) -> Any:
     """Torque of friction at an instant: with Dahl's law Coulomb's part is that of the deflection, whatever the rate."""
     coulomb, viscous, transition = coefficients(laws, pd, numbers)
     if has_memory(laws):
-        return -(viscous * pd + coulomb * dict(zip(friction_names(laws), numbers, strict=True))["deflection"])
+        return -(viscous * pd + coulomb * dict(zip(friction_names(laws), numbers, strict=True))[elements.MEMORY.state])
     return friction_torque(pd, coulomb, viscous, transition)
 
 
@@ -104,11 +90,6 @@ def instant_slope(laws: Sequence[str], pd: Any, numbers: Sequence[Any]) -> Any:
 def spring_torque(p: Any, stiffness: Any, rest: Any) -> Any:
     """Linear spring at the joint: −k (p − rest)."""
     return -stiffness * (p - rest)
-
-
-def spring_energy(p: Any, stiffness: Any, rest: Any) -> Any:
-    """Potential of `spring_torque` [J]."""
-    return stiffness * (p - rest) ** 2 / 2
 
 
 def friction_program(n: int, laws: Sequence[str] = ()) -> Program:
@@ -143,4 +124,20 @@ def spring_program(n: int) -> Program:
     b = Program("spring_torque")
     p, stiffness, rest = (b.input(k, n) for k in ("p", "stiffness", "rest"))
     b.output("torque", b.let(Matrix([spring_torque(p[i], stiffness[i], rest[i]) for i in range(n)])))
+    return b
+
+
+def deflection_program(n: int, laws: Sequence[str]) -> Program:
+    """pd_next, h and the friction parameters → deflection at the end of a step, of each joint."""
+    b = Program("deflection_next")
+    pd, h = b.input("pd_next", n), b.scalar("h")
+    used = [name for name in friction_names(laws) if name not in FRICTION[:2]]
+    numbers = {name: b.input(name, n) for name in used}
+    rows = []
+    for i in range(n):
+        own = {name: column[i] for name, column in numbers.items()}
+        transition, state = own["transition"], own[elements.MEMORY.state]
+        per = elements.MEMORY.per(own, transition, h)
+        rows.append(state + elements.MEMORY.change(pd[i], transition, state, per))
+    b.output("deflection", b.let(Matrix(rows)))
     return b

@@ -107,9 +107,9 @@ def prediction(tree: Tree) -> Program:
     program = Program("paper_start", "Prediction of Algorithm 1 (corrected): every body moves freely.")
     xi, u, h, gravity, body, joint, spring = columns(program, tree, "xi u h gravity body joint spring")
     (limit,) = limit_columns(program, tree, "limit")
-    wrench, lever = force_columns(program, tree)
+    wrench, chosen = force_columns(program, tree)
     x, R = each(xi, STATE, tree, POSITION), rotations(program, each(xi, STATE, tree, QUATERNION))
-    effort = efforts.efforts(program, tree, (joint, u, spring, lever), x, R)
+    effort = efforts.efforts(program, tree, (joint, u, spring, chosen), x, R)
     exerted = efforts.pulls(program, tree, joint, effort, x, R)
     for i, push in wrenches.pushes(program, tree, joint, wrench, R).items():
         exerted[i]["pull"] = projection.total(program, [exerted[i]["pull"], push])

@@ -5,21 +5,21 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from diffpbd.codegen.laws import forces, levers
+from diffpbd.codegen.laws import attached, elements, forces
 from diffpbd.codegen.method import bodies
 from diffpbd.codegen.method.kinematics import hinge_beyond, slide_position
 from diffpbd.codegen.method.projection import total
 from diffpbd.codegen.method.world import call_at
-from diffpbd.codegen.program.notation import JOINT, LEVER, SPRING, WORLD, JointNumbers, children, part, square
+from diffpbd.codegen.program.notation import JOINT, SPRING, WORLD, JointNumbers, children, part, square
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
 
 
 @cache
-def effort_kernel(slide: bool, lever: bool = False) -> Program:
-    """Leaf: `effort` u + spring torque [N·m or N] of a joint at a pose, with the numbers of a lever spring if there is one; a
-    hinge's angle is taken within π of the rest angle."""
-    kind = f"{'slide' if slide else 'hinge'}{'_lever' if lever else ''}"
+def effort_kernel(slide: bool, springs: tuple[str, ...] = ()) -> Program:
+    """Leaf: `effort` u + spring torque [N·m or N] of a joint at a pose, with the numbers of the `springs` attached to it; a
+    hinge's angle is taken within π of the rest angle, or of what such an element says."""
+    kind = f"{'slide' if slide else 'hinge'}{''.join(f'_{elements.spring(one).name}' for one in springs)}"
     program = Program(f"{kind}_effort", "Joint effort and spring torque of a joint.")
     joint, u, spring = (
         JointNumbers.of(program.input("joint", JOINT)),
@@ -35,27 +35,30 @@ def effort_kernel(slide: bool, lever: bool = False) -> Program:
     else:
         beyond = hinge_beyond(program, joint, R_a, R_b, rest)
         torque = forces.spring_torque(beyond, stiffness, 0)
-    if lever:
-        k, arm_1, arm_2, angle, length = program.input("lever", LEVER)
-        turned = hinge_beyond(program, joint, R_a, R_b, -angle)
-        torque = torque + levers.law(program, "torque", turned, (k, arm_1, arm_2, 0, length))
+    for k, element in enumerate(springs):
+        spring = elements.spring(element)
+        numbers = list(program.input(f"{attached.BLOCK}_{k}", len(spring.numbers)))
+        if not slide:
+            centre = spring.centre(numbers)
+            p = program.let(centre + hinge_beyond(program, joint, R_a, R_b, centre))
+        torque = torque + attached.law(program, element, "torque", p, numbers)
     program.output("effort", program.let(u + torque))
     return program
 
 
 def efforts(program: Program, tree: Tree, numbers: tuple[Any, Any, Any, Any], x: list[Any], R: list[Any]) -> list[Any]:
-    """Calls: effort and spring torque of every joint; `numbers` are the flat columns joint, u, spring and lever (or None)."""
-    joint, u, spring, levers_of = numbers
+    """Calls: effort and spring torque of every joint; `numbers` are flat columns: joint, u, spring, attached (or None)."""
+    joint, u, spring, chosen = numbers
     results = []
     for j, parent in enumerate(tree.parents):
         own = {"joint": part(joint, JOINT, j), "u": u[j, 0], "spring": part(spring, SPRING, j)}
         own |= {"x_b": x[j], "rotation_b": R[j]}
         if parent != WORLD:
             own |= {"x_a": x[parent], "rotation_a": R[parent]}
-        lever = j in tree.levers
-        if lever:
-            own["lever"] = part(levers_of, LEVER, tree.levers.index(j))
-        results.append(call_at(program, tree, j, effort_kernel(tree.slides[j], lever), own)["effort"])
+        mine = [k for k, one in enumerate(tree.attached) if one.joint == j]
+        own |= {f"{attached.BLOCK}_{k}": chosen[tree.attached_places[at], 0] for k, at in enumerate(mine)}
+        springs = tuple(tree.attached[at].element for at in mine)
+        results.append(call_at(program, tree, j, effort_kernel(tree.slides[j], springs), own)["effort"])
     return results
 
 

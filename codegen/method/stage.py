@@ -1,16 +1,15 @@
-"""What stages of a step are put together from: flat columns, link by link."""
+"""Building blocks of a step's stages: flat columns, link by link."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from diffpbd.codegen.laws import forces, levers
+from diffpbd.codegen.laws import attached, forces
 from diffpbd.codegen.laws.cuts import LOOP_ROWS
 from diffpbd.codegen.method import bodies, wrenches
 from diffpbd.codegen.program.notation import (
     BODY,
     JOINT,
-    LEVER,
     LIMIT,
     POSE,
     POSE_POSITION,
@@ -54,9 +53,9 @@ def friction_size(tree: Tree) -> int:
 
 def columns(program: Program, tree: Tree, names: str) -> tuple[Any, ...]:
     """Declare inputs by name: `SIZES` a link, or friction (`friction_size` a joint), gravity (3), h (1), wrench (9 an external
-    wrench), lever (5 a spring)."""
+    wrench), attached (numbers of the springs on chosen joints)."""
     single = {"gravity": 3, "h": 1, "friction": friction_size(tree) * tree.n}
-    single |= {"wrench": WRENCH * len(tree.wrenches), "lever": LEVER * len(tree.levers)}
+    single |= {"wrench": WRENCH * len(tree.wrenches), attached.BLOCK: tree.attached_size}
     return tuple(program.input(k, single[k] if k in single else SIZES[k] * tree.n) for k in names.split())
 
 
@@ -66,14 +65,14 @@ def limit_columns(program: Program, tree: Tree, names: str) -> tuple[Any, ...]:
 
 
 def force_inputs(tree: Tree) -> tuple[str, ...]:
-    """Names of what a stage takes of external wrenches and lever springs, if the tree has any."""
-    return (*wrenches.wrench_names(tree), *levers.lever_names(tree))
+    """Names of what a stage takes of external wrenches and springs on chosen joints, if the tree has any."""
+    return (*wrenches.wrench_names(tree), *attached.attached_names(tree))
 
 
 def force_columns(program: Program, tree: Tree) -> tuple[Any, Any]:
-    """`wrench` and `lever`, each None where there is none."""
+    """`wrench` and `attached`, each None where there is none."""
     wrench = columns(program, tree, "wrench")[0] if tree.wrenches else None
-    return wrench, columns(program, tree, "lever")[0] if tree.levers else None
+    return wrench, columns(program, tree, attached.BLOCK)[0] if tree.attached else None
 
 
 def loop_column(program: Program, tree: Tree) -> Any:

@@ -1,7 +1,7 @@
 """The steps in maximal coordinates, `<integrator>_<solver>`: two integrators, each with three projections, as call programs.
 
 Inputs of every step: xi (13 a link), u (n), h, gravity (3), body (7 a link), joint (28 a joint), friction (3 a joint), spring
-(2 a joint); limit (2 a joint) where limits act, wrench (9 each) where external wrenches do, lever (5 each) where lever
+(2 a joint); limit (2 a joint) where limits act, wrench (9 each) where external wrenches do, attached where chosen
 springs do; output xi_next. Letters as in `notation`. Everything numeric happens in the leaf programs that the stages call.
 """
 

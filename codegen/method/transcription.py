@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from diffpbd.codegen.laws import forces, levers
+from diffpbd.codegen.laws import attached, forces
 from diffpbd.codegen.method import efforts, projection
 from diffpbd.codegen.method.bodies import discrete_spin
 from diffpbd.codegen.method.constraints import (
@@ -30,7 +30,6 @@ from diffpbd.codegen.method.stage import each, friction_size, rotations
 from diffpbd.codegen.program.notation import (
     BODY,
     JOINT,
-    LEVER,
     OMEGA,
     POSITION,
     QUATERNION,
@@ -122,12 +121,13 @@ def _impulses(
         (p0, pd0), (p1, pd1) = found
         mean = program.let(inverse_h * program.let(p1 - p0))
         pushes = [program.let(u + forces.spring_torque(p, stiffness, rest)) for p in (p0, p1)]
-        if j in tree.levers:
-            numbers = list(part(at["lever"], LEVER, tree.levers.index(j)))
-            pushes = [
-                program.let(push + levers.law(program, "torque", p, numbers))
-                for push, p in zip(pushes, (p0, p1), strict=True)
-            ]
+        for one, place in zip(tree.attached, tree.attached_places, strict=True):
+            if one.joint == j:
+                numbers = list(at[attached.BLOCK][place, 0])
+                pushes = [
+                    program.let(push + attached.law(program, one.element, "torque", p, numbers))
+                    for push, p in zip(pushes, (p0, p1), strict=True)
+                ]
         own = list(part(at["friction"], friction_size(tree), j))
         friction = program.let(forces.friction_torque(pd1, *forces.coefficients(tree.friction, pd0, own)))
         first.append(program.let(half_h * pushes[0] - rotor * program.let(mean - pd0)))
@@ -162,8 +162,8 @@ def _balance(
 @cache
 def momentum_residual(tree: Tree) -> Program:
     """xi, u, h, gravity, body, joint, friction, spring, rotor, xi_next, impulse and impulse_next (5 a joint), p_ref (1 a joint)
-    and, where there are, lever (5 each) -> balance (12 a link): linear and angular momentum [kg·m/s, kg·m²/s] at the start,
-    then at the end.
+    and, where there are, attached (springs on chosen joints) -> balance (12 a link): linear and angular momentum
+    [kg·m/s, kg·m²/s] at the start, then at the end.
 
     Joint angles, which springs and rotors act by, are those within half a turn of p_ref."""
     n = tree.n
@@ -172,7 +172,7 @@ def momentum_residual(tree: Tree) -> Program:
     sizes |= {"friction": friction_size(tree), "xi_next": STATE, "impulse": ROWS, "impulse_next": ROWS, "p_ref": 1}
     at = {"h": program.scalar("h"), "gravity": program.input("gravity", 3)}
     at |= {name: program.input(name, size * n) for name, size in sizes.items()}
-    at |= {name: program.input(name, LEVER * len(tree.levers)) for name in levers.lever_names(tree)}
+    at |= {name: program.input(name, tree.attached_size) for name in attached.attached_names(tree)}
     start, end = each(at["xi"], STATE, tree), each(at["xi_next"], STATE, tree)
     changes = [
         program.call(

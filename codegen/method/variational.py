@@ -112,7 +112,7 @@ def half_kick(tree: Tree) -> Program:
     program = Program("variational_start", doc)
     xi, u, h, gravity, body, joint, spring = columns(program, tree, "xi u h gravity body joint spring")
     (limit,) = limit_columns(program, tree, "limit")
-    (wrench, lever), loop = force_columns(program, tree), loop_column(program, tree)
+    (wrench, chosen), loop = force_columns(program, tree), loop_column(program, tree)
     launched = []
     for i, state in enumerate(each(xi, STATE, tree)):
         own = {"state": state, "body": part(body, BODY, i)}
@@ -123,7 +123,7 @@ def half_kick(tree: Tree) -> Program:
         own = {"body": part(body, BODY, i), "push": push}
         launched[i] = launched[i] | program.call(wrenches.start_kick_kernel(), h=h, **before, **own)
     moving = projection.motions(program, tree, joint, x, R, closing=False)
-    effort = efforts.efforts(program, tree, (joint, u, spring, lever), x, R)
+    effort = efforts.efforts(program, tree, (joint, u, spring, chosen), x, R)
     for links, names in ((launched, ("rotation", "turning", "target", "spin", "pose")), (moving, ("motion", "offset"))):
         for name in names:
             program.output(name, column(*(link[name] for link in links)))
@@ -251,10 +251,10 @@ def velocities(tree: Tree, friction_iterations: int) -> Program:
     xi, pose, turning, u, h, gravity = columns(program, tree, "xi pose turning u h gravity")
     body, joint, friction, spring = columns(program, tree, "body joint friction spring")
     limit, angle = limit_columns(program, tree, "limit angle")
-    (wrench, lever), loop = force_columns(program, tree), loop_column(program, tree)
+    (wrench, chosen), loop = force_columns(program, tree), loop_column(program, tree)
     x, R = places(program, tree, pose)
     moving = projection.motions(program, tree, joint, x, R, closing=False)
-    effort = efforts.efforts(program, tree, (joint, u, spring, lever), x, R)
+    effort = efforts.efforts(program, tree, (joint, u, spring, chosen), x, R)
     inertia, momentum = [], []
     for i in range(tree.n):
         start = {"x": part(xi, STATE, i, POSITION), "turning": part(turning, 9, i)}

@@ -72,13 +72,7 @@ LEGEND: Final[tuple[Letter, ...]] = (
         "3 a joint",
     ),
     Letter("spring", "stiffness, rest position", "joint", "N·m/rad, rad (N/m, m)", "2 a joint"),
-    Letter(
-        "lever",
-        "lever spring: stiffness, arm on the parent, arm on the child, angle, rest length",
-        "joint",
-        "N/m, m, m, rad, m",
-        "5 a lever spring",
-    ),
+    Letter("attached", "numbers of the springs on chosen joints, one after the other", "joint", "mixed", "as declared"),
     Letter("limit", "lower and upper position limit", "joint", "rad or m", "2 a joint"),
     Letter(
         "room", "how far a joint may still move: lower - p (<= 0), upper - p (>= 0)", "joint", "rad or m", "2 a joint"
@@ -148,7 +142,6 @@ FRICTION: Final = 3
 SPRING: Final = 2
 LIMIT: Final = 2
 WRENCH: Final = 9
-LEVER: Final = 5
 ROWS: Final = 5
 """Constraint rows of a joint: a hinge and a slide both leave one freedom of six."""
 

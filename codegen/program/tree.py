@@ -1,8 +1,9 @@
-"""What a derivation needs to know of a robot before any number: which joint hangs on which, and how each joint moves."""
+"""Topology of a robot, which a derivation needs before any number: which joint hangs on which, and how each joint moves."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 DENSE_DEPTH = 12
 """Joints on a path up to which dense elimination needs fewer operations than elimination along the tree (counted: at 7 joints
@@ -29,6 +30,15 @@ class Closure:
 
 
 @dataclass(frozen=True)
+class Attached:
+    """A spring of this element of `laws.elements` on a joint, with so many numbers."""
+
+    element: str
+    joint: int
+    size: int
+
+
+@dataclass(frozen=True)
 class Contact:
     """A shape on link `link` that touches another on link `other` (-1 the world), of the kinds that `cores` names; with
     friction where `frictional`, then also against turning about the normal where `spun`, and across it where `rolled`."""
@@ -47,7 +57,7 @@ class Contact:
 
     @property
     def discs(self) -> tuple[tuple[int, slice], ...]:
-        """Of every friction against turning, which it is (0: about the normal, 1: across) and its rows."""
+        """Every friction against turning: which it is (0: about the normal, 1: across) and its rows."""
         about = [(0, slice(3, 4))] if self.spun else []
         return (*about, (1, slice(3 + self.spun, 5 + self.spun))) if self.rolled else tuple(about)
 
@@ -65,8 +75,8 @@ class Tree:
     aligned[i]: the joint axis is the link's own z axis, so that joint frame and link frame coincide.
     limited[i]: the step in maximal coordinates stops the joint at its limits (none where empty).
     wrenches[k]: the link that external wrench k acts on.
-    levers[k]: the hinge that lever spring k acts on.
-    friction: parts of the law of friction beyond the plain one (of `laws.forces.MORE_FRICTION`).
+    attached[k]: spring k on a chosen joint.
+    friction: parts of the law of friction beyond the plain one (of `laws.elements.FRICTION`).
     closures[k]: closed loop k.
     contacts[k]: contact k.
     redundant: how many of the kept rows of all loops are redundant, at every closed pose.
@@ -80,12 +90,23 @@ class Tree:
     limited: tuple[bool, ...] = ()
     wrenches: tuple[int, ...] = ()
     gears: tuple[Gear | None, ...] = ()
-    levers: tuple[int, ...] = ()
+    attached: tuple[Attached, ...] = ()
     closures: tuple[Closure, ...] = ()
     friction: tuple[str, ...] = ()
     contacts: tuple[Contact, ...] = ()
     base: int = 0
     redundant: int = 0
+
+    @property
+    def attached_size(self) -> int:
+        """Numbers of all springs on chosen joints."""
+        return sum(one.size for one in self.attached)
+
+    @property
+    def attached_places(self) -> tuple[slice, ...]:
+        """Where the numbers of every such spring are among those of all."""
+        ends = list(accumulate((one.size for one in self.attached), initial=0))
+        return tuple(slice(a, b) for a, b in pairwise(ends))
 
     @property
     def rows(self) -> int:
@@ -109,9 +130,9 @@ class Tree:
 
     @property
     def unilateral(self) -> bool:
-        """Whether a step's stages are solved with unilateral rows: if there is a limit or a contact, or a loop beside
-        a friction law that depends on the step's start."""
-        return bool(self.limits or self.contacts or (self.closures and self.friction))
+        """Whether a step's stages are solved with unilateral rows: if there is a limit or a contact, or a loop or a floating
+        base beside a friction law that depends on the step's start."""
+        return bool(self.limits or self.contacts or ((self.closures or self.base) and self.friction))
 
     @property
     def n(self) -> int:

@@ -25,6 +25,7 @@ class GenerateOptions(TypedDict, total=False):
     limits: bool
     wrench: str | Sequence[str]
     lever_springs: str | Sequence[str]
+    element: str | Sequence[str]
     relaxation: float | str
     functions: str | Sequence[str]
     passive: str | Sequence[str]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from diffpbd.runtime.api.keywords import keywords
 from diffpbd.runtime.api.words import expect_options, in_python
 from diffpbd.runtime.base.errors import InputError
+from diffpbd.runtime.causes.findings import expect_kinds
 from diffpbd.runtime.logs.csv import Log
 from diffpbd.runtime.logs.cutting import cut_out, expect_files
-from diffpbd.runtime.logs.findings import expect_kinds
 from diffpbd.runtime.logs.mending import Mending, expect_seconds, mended, unwrapped
 from diffpbd.runtime.logs.recording import Reading, Recording, joints_in, read_recording
 from diffpbd.runtime.model.robot import Robot

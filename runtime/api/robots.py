@@ -157,9 +157,11 @@ def exported(robot: str, params: ParameterValues, **options: Any) -> tuple[Expor
     from diffpbd.codegen.description.front.export import export
     from diffpbd.codegen.description.front.resolve import resolve
     from diffpbd.codegen.description.recipe.recipe import SYMBOLIC, with_options
+    from diffpbd.codegen.graph.model.force_elements import with_own
     from diffpbd.codegen.graph.model.parameters import alpha_entries
 
     recipe, described = resolve(robot, **options)
+    recipe = with_own(described, recipe)
     layout = ParameterVector(alpha_entries(described, with_options(recipe, symbolic=SYMBOLIC)), recipe.name)
     given = read_values(params) if isinstance(params, (str, Path)) else dict(params or {})
     layout.vector(params)  # refuses unknown names and values out of bounds

@@ -15,8 +15,8 @@ from diffpbd.runtime.api.picture import Picture, drawn
 from diffpbd.runtime.api.recordings import Logged, recording_of
 from diffpbd.runtime.api.words import expect_options, in_python, values_of
 from diffpbd.runtime.base.html import motion_table
+from diffpbd.runtime.causes.checked import check_parts, read_whole
 from diffpbd.runtime.functions.parameters import AlphaOrFile
-from diffpbd.runtime.logs.checked import check_parts, read_whole
 from diffpbd.runtime.logs.closed_samples import on_loops
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.logs.recording import Reading, Recording

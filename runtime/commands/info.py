@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.commands.locate import open_manifest
+from diffpbd.runtime.commands.options.locate import open_manifest
 from diffpbd.runtime.folder.library import PATH_VARIABLE, PORTABLE, Library
 from diffpbd.runtime.folder.manifest import Argument, Clearance, Function, Manifest
 from diffpbd.runtime.folder.unwatched import not_watched
@@ -103,7 +103,7 @@ def describe(manifest: Manifest) -> str:
             *_clearance(manifest),
             *_squared(manifest),
             *_wrenches(manifest),
-            *_levers(manifest),
+            *_elements(manifest),
             *_left_out(manifest),
             table(["alpha", "default", "lower", "upper", "unit"], alpha),
             table(["operations", "function", "inputs -> outputs"], functions, left=3),
@@ -131,7 +131,7 @@ def _frames(manifest: Manifest) -> list[str]:
 
 
 def _undriven(manifest: Manifest) -> list[str]:
-    """What is in the description and not in the dynamics: masses behind joints that were not chosen, rotors."""
+    """Parts of the description that are not in the dynamics: masses behind joints that were not chosen, rotors."""
     lines = []
     if branches := manifest.robot.left_out:
         held = " ".join(f"--hold {branch.joint}" for branch in branches)
@@ -216,14 +216,14 @@ def _wrenches(manifest: Manifest) -> list[str]:
     return ["\n".join(lines)] if lines else []
 
 
-def _levers(manifest: Manifest) -> list[str]:
-    """A line for every joint with a lever spring, where there are any."""
-    found = (re.fullmatch(r"lever_spring\.stiffness\.(.*)", entry.name) for entry in manifest.alpha)
-    lines = [
-        f"lever spring on {match[1]}: lever_spring.stiffness [N/m], arm_1, arm_2 [m], angle [rad], rest [m]"
-        for match in found
-        if match
-    ]
+def _elements(manifest: Manifest) -> list[str]:
+    """A line for every spring on a chosen joint, where there are any."""
+    units = {entry.name: entry.unit for entry in manifest.alpha}
+    lines = []
+    for element in manifest.elements:
+        for joint in element.joints:
+            told = (f"{name.split('.')[1]} [{units[name]}]" for name in element.entries(joint))
+            lines.append(f"{element.name} on {joint} ({element.words}): {', '.join(told)}")
     return ["\n".join(lines)] if lines else []
 
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from diffpbd.runtime.base.errors import ArgumentError
 from diffpbd.runtime.base.files import Named, distinct
-from diffpbd.runtime.commands.log_options import LogWords, log_options
-from diffpbd.runtime.commands.options import plot_option
-from diffpbd.runtime.commands.results import finish, json_option
-from diffpbd.runtime.commands.results import said as tell
+from diffpbd.runtime.commands.options.logs import LogWords, log_options
+from diffpbd.runtime.commands.options.shared import plot_option
+from diffpbd.runtime.commands.results.results import finish, json_option
+from diffpbd.runtime.commands.results.results import said as tell
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.logs.table import TURN, as_recorded
 from diffpbd.runtime.report.tables import number, table
@@ -43,9 +43,10 @@ def command(
     Contradictions within a recording, and with --robot between it and the robot's limits and dynamics, are reported. After an
     error nothing is written and the exit code is 1.
     """
-    from diffpbd.runtime.commands.locate import open_robot, robot_files
-    from diffpbd.runtime.logs.checked import examine_parts, read_examined
-    from diffpbd.runtime.logs.findings import Finding, refuse, said, sound
+    from diffpbd.runtime.causes.cause import Finding
+    from diffpbd.runtime.causes.checked import examine_parts, read_examined
+    from diffpbd.runtime.causes.findings import refuse, said, sound
+    from diffpbd.runtime.commands.options.locate import open_robot, robot_files
     from diffpbd.runtime.logs.processing import filter_parts, names_of
     from diffpbd.runtime.logs.recording import joints_in
 
@@ -65,7 +66,7 @@ def command(
         found, findings = checked.recording, list(checked.findings)
         told[name] = list(found.notes)
         tell(f"{name}: {len(found)} samples of {', '.join(found.joints)}", *(f"  {line}" for line in found.notes))
-        refuse(path, [f for f in findings if f.kind == "time"], reading.accept)  # no filter has a sense then
+        refuse(path, [f for f in findings if f.cause.of_clock], reading.accept)  # no filter has a sense then
         own = filter_parts(name, found, processing, breaks=found.breaks, whole=found.whole)
         if opened is not None and sound(findings):
             more = examine_parts(opened, own)

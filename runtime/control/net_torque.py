@@ -139,7 +139,7 @@ def without_gravity(robot: Robot, alpha: FloatArray | None = None) -> FloatArray
     """alpha with gravity and springs at zero, as for a robot that compensates both."""
     alpha = robot.alpha.defaults if alpha is None else alpha.copy()
     alpha[[robot.alpha.index(name) for name in GRAVITY]] = 0.0
-    alpha[robot.alpha.stiffnesses()] = 0.0
+    alpha[robot.alpha.stiffnesses(robot.manifest.elements)] = 0.0
     return alpha
 
 

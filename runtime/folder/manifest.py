@@ -13,7 +13,7 @@ import json
 import re
 import sys
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import NoneType, UnionType
@@ -64,8 +64,8 @@ OBSTACLES: Mapping[str, int] = {"spheres": 4, "capsules": 7, "boxes": 10, "plane
 POSITIONS = ("p", "p0", "p_prev", "p_next", "P", "P_ref", "P_guess", "p_closed")
 """Arguments that are positions, which with a floating base have one number more than rates and seeds."""
 _RARE: Mapping[str, Any] = {
-    **dict.fromkeys(("loops", "passive", "contacts", "frames", "printed"), ()), **dict.fromkeys(("base_joint", "law"), ""),
-    "spare_rows": 0, "table": None, "clearance": None,
+    **dict.fromkeys(("loops", "passive", "contacts", "frames", "printed", "elements"), ()),
+    **dict.fromkeys(("base_joint", "law", "zero"), ""), "spare_rows": 0, "table": None, "clearance": None,
 }  # fmt: skip
 """Fields that are written where they are something else: what an open fixed tree with motors in free space has none of."""
 _PLAIN: Mapping[type, tuple[str, Callable[[Any], bool]]] = {
@@ -302,6 +302,31 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
+class Element:
+    """Springs of one kind on chosen `joints`, whose entries of alpha are `name.number.joint`.
+
+    Its torque vanishes without the numbers that are `linear`, in which it is linear. `scales` are sizes of the numbers that a
+    search begins with; beside the number `zero` an offset of torque is hardly told apart."""
+
+    name: str
+    words: str
+    numbers: tuple[str, ...]
+    linear: tuple[str, ...]
+    scales: tuple[float, ...]
+    joints: tuple[str, ...]
+    zero: str = ""
+
+    def entries(self, joint: str, numbers: Sequence[str] = ()) -> list[str]:
+        """Names in alpha of these numbers on a joint; none given, of all."""
+        return [f"{self.name}.{number}.{joint}" for number in (numbers or self.numbers)]
+
+    @property
+    def geometry(self) -> tuple[str, ...]:
+        """Numbers that its torque is not linear in."""
+        return tuple(number for number in self.numbers if number not in self.linear)
+
+
+@dataclass(frozen=True)
 class RobotFacts:
     """The robot as generated, base to tip. Total mass of the moving links in kg.
 
@@ -392,7 +417,7 @@ class Manifest:
     `content_hash` is the sha256 of everything else, so that an edited manifest, which would make calls write past their
     arrays, is refused; a manifest written by hand may leave it empty. `left_out`: why functions of the catalogue are
     missing, by a name of `families`; `graphs`: serialized CasADi graphs without a compiled function; `clearance`: for robots
-    with distances.
+    with distances; `elements`: springs on chosen joints.
     """
 
     name: str
@@ -412,6 +437,7 @@ class Manifest:
     left_out: Mapping[str, str] = field(default_factory=dict)
     graphs: Mapping[str, str] = field(default_factory=dict)
     clearance: Clearance | None = None
+    elements: tuple[Element, ...] = ()
 
     def why_not(self, function: str) -> str:
         """Why this robot has no such function, if the generator knew; else empty."""

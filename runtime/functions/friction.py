@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+import numpy as np
+
+from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.folder.parameter_rules import ASYMMETRIES, mean_of
 
 __all__ = [
     "ASYMMETRIES", "COULOMB", "DEFLECTION", "KINDS", "LAWS", "VELOCITY", "VELOCITY_START", "WAY", "mean_of", "refuse_memory",
+    "turned",
 ]  # fmt: skip
 
 COULOMB: Final = ("friction.coulomb", "friction.coulomb_asymmetry", "friction.stribeck")
@@ -36,3 +40,15 @@ def refuse_memory(names: Sequence[str], what: str, instead: str) -> None:
             f"{what}: friction of {', '.join(joints)} has memory (generated with --friction-law dahl), which is not carried on "
             f"here; {instead}."
         )
+
+
+def turned(p: FloatArray, ways: Sequence[float] | FloatArray) -> FloatArray:
+    """The state (samples, ways) [1] of Dahl's friction of a joint with positions p (samples,): it turns to the sign of the rate
+    over a way [rad or m]; it begins between both."""
+    moved, state = np.diff(p), np.zeros((len(p), len(ways)))
+    side, path = np.sign(moved), np.concatenate([[0.0], np.cumsum(np.abs(moved))])
+    turns = np.flatnonzero(np.diff(side)) + 1
+    for a, b in zip([0, *turns.tolist()], [*turns.tolist(), len(moved)], strict=True):  # between reversals
+        faded = np.exp(-(path[a + 1 : b + 1, None] - path[a]) / np.asarray(ways))
+        state[a + 1 : b + 1] = side[a] + (state[a] - side[a]) * faded
+    return state

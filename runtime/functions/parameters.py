@@ -19,7 +19,7 @@ from diffpbd.runtime.base.files import read_json
 from diffpbd.runtime.base.fitting import expect
 from diffpbd.runtime.base.html import html_table
 from diffpbd.runtime.base.names import hint
-from diffpbd.runtime.folder.manifest import Parameter
+from diffpbd.runtime.folder.manifest import Element, Parameter
 from diffpbd.runtime.folder.parameter_rules import AlphaFault, Rule, broken, rules
 
 __all__ = ["Alpha", "AlphaOrFile", "ParameterVector", "ParameterValues", "read_values"]
@@ -157,11 +157,12 @@ class ParameterVector:
             raise InputError(f"{self.robot} has no parameters {prefix!r}. {hint(prefix, kinds)}")
         return found
 
-    def stiffnesses(self) -> list[int]:
-        """Positions of the stiffness of every joint spring and every lever spring."""
-        return [
-            k for k, name in enumerate(self.names) if name.startswith(("spring.stiffness.", "lever_spring.stiffness."))
+    def stiffnesses(self, elements: Sequence[Element]) -> list[int]:
+        """Positions of the stiffness of every joint spring, and of what springs on chosen joints vanish without."""
+        own = [
+            name for element in elements for joint in element.joints for name in element.entries(joint, element.linear)
         ]
+        return [*self.indices("spring.stiffness"), *map(self.index, own)]
 
     def vector(self, values: ParameterValues = None, *, base: FloatArray | None = None) -> FloatArray:
         """A new vector from values by name, or from a JSON file of them; the missing ones keep `base` or the

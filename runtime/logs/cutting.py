@@ -9,11 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import listing
 
-__all__ = ["Spans", "cut_of", "cut_out", "cuts_of", "expect_files", "spans_of"]
+__all__ = ["MOST_CUTS", "Spans", "cut_of", "cut_out", "cuts_of", "expect_files", "runs_of", "spans_of"]
+
+MOST_CUTS = 12
+"""[1] Largest number of spans in a message."""
 
 Spans = tuple[tuple[str, float, float], ...]
 """File name, begin and end [s] since its first sample."""
@@ -30,6 +34,12 @@ def cuts_of(r: Any, runs: Iterable[Sequence[int]]) -> str:
     half = 0.5 * float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
     times = [(r.time[a] - r.time[0] - half, r.time[min(b, len(r) - 1)] - r.time[0] + half) for a, b in runs]
     return " ".join(cut_of(r.path, begin, end) for begin, end in times)
+
+
+def runs_of(mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
+    """Begin and end (runs, 2) of the stretches where a mask holds."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return np.asarray(edges.reshape(-1, 2), dtype=np.intp)
 
 
 def spans_of(words: Sequence[str]) -> Spans:

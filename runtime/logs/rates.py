@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,35 +12,49 @@ import numpy.typing as npt
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.logs.cleaning import GAP
-from diffpbd.runtime.logs.cutting import cuts_of
-from diffpbd.runtime.logs.findings import Finding
 from diffpbd.runtime.logs.recording import Recording
-from diffpbd.runtime.logs.thresholds import (
-    CLOSE,
-    FAR_RATIO,
-    FROZEN,
-    LAG,
-    LAG_STEPS,
-    MOVING,
-    NAMED_RATIOS,
-    POSES,
-    RATIO,
-    RELATED,
-    WINDOW,
-)
 
-__all__ = ["Rates", "compare_rates", "rates_of", "usual_steps", "width_of"]
+__all__ = [
+    "CLOSE", "FAR_RATIO", "MOVING", "NAMED_RATIOS", "RATIO", "RELATED", "Rates", "derive", "rates_of", "usual_steps",
+    "width_of",
+]  # fmt: skip
 
-FINEST, MOST_WINDOWS = 25, 2000  # shifts to each side (up to a window's length), windows that are looked at
-CLEARER, ROUNDING = (
-    0.9,
-    1e-6,
-)  # residual with a lag over that without, below which the lag counts; residual of rounding
-MOST_CUTS = 12  # spans named in a message
-FEWEST_WINDOWS = 8  # least windows of a recording for the comparison
+WINDOW = 0.25
+"""[s] Window for comparing differences of positions with integrated rates: long enough that quantisation (Baxter: 4e-4 rad)
+is a hundredth of a slow joint's displacement, short compared with a swing."""
+MOVING = 0.02
+"""[rad/s or m/s] RMS speed below which a joint's rates are not checked. Baxter's slowest joint has 0.044."""
+RATIO = 0.15
+"""[1] Deviation from 1 of the rates' ratio to the slope of the positions. Baxter 0.991 to 1.010, Panda 0.999 to 1.000: what
+noise and a driver's own filter make of it. The smallest mistake worth the name is a wrong gear."""
+FAR_RATIO = 2.0
+"""[1] Ratio (or its inverse) from which rates are refused: no filter does that; units, signs and gears do."""
+RELATED = 0.7
+"""[1] Correlation of rates and slope below which the two are unrelated. Baxter 0.997, Panda 0.9999."""
+LAG = 0.025
+"""[s] Rates later or earlier than the slope of the positions. Baxter 13 to 14 ms, Panda 5 ms."""
+LAG_STEPS = 2.0
+"""[1] LAG in time steps: of two drivers' buffers."""
+CLOSE = 0.1
+"""[1] Relative distance to a named ratio for its name to be reported."""
+NAMED_RATIOS = {
+    -1.0: "reversed in sign",
+    math.degrees(1.0): "in degrees a second",
+    math.radians(1.0): "in rad/s beside positions in degrees",
+    30.0 / math.pi: "in revolutions a minute",
+    0.5 / math.pi: "in revolutions a second",
+    1e3: "in thousandths (mm/s), or the time is in ms",
+    1e-3: "in m/s beside positions in mm, or the time in ks",
+}
+"""Ratios of rates to the slope of positions that a unit makes."""
+FINEST, MOST_WINDOWS, FEWEST_WINDOWS = 25, 2000, 8
+"""[1] Shifts to each side (up to a window's length); windows that are looked at, and least of a recording."""
+CLEARER, ROUNDING = 0.9, 1e-6
+"""[1] Residual with a lag over that without, below which the lag counts; residual of rounding."""
 
 
-def _derive() -> str:
+def derive() -> str:
+    """The option that takes rates from positions."""
     return f"{arg.rates('positions')} takes the rates from the positions"
 
 
@@ -53,6 +67,20 @@ class Rates:
     related: float
     lag: float
     speed: float
+
+    @property
+    def unrelated(self) -> bool:
+        """Whether rates have nothing to do with the slope."""
+        return self.ratio == 0.0 or self.related < RELATED
+
+    @property
+    def wrong(self) -> bool:
+        """Whether they are not those of the positions."""
+        return self.unrelated or abs(self.ratio - 1.0) > RATIO
+
+    def late(self, step: float) -> bool:
+        """Whether they come later or earlier, of a recording with time steps of so many seconds."""
+        return abs(self.lag) > max(LAG, LAG_STEPS * step)
 
 
 def usual_steps(r: Recording) -> npt.NDArray[np.bool_]:
@@ -128,66 +156,3 @@ def _finer(scores: Sequence[float], best: int) -> float:
     low, top, high = (abs(scores[best + d]) for d in (-1, 0, 1))
     bend = low - 2.0 * top + high
     return best - width + (float(np.clip(0.5 * (low - high) / bend, -1.0, 1.0)) if bend < 0.0 else 0.0)
-
-
-def compare_rates(r: Recording, rates: Sequence[Rates | None], wrong: Set[str] = frozenset()) -> list[Finding]:
-    """Findings about every joint's rates; for the joints `wrong` the positions are at fault."""
-    found: list[Finding] = []
-    steps = np.diff(r.time)
-    step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
-    for k, (name, rate) in enumerate(zip(r.joints, rates, strict=True)):
-        if rate is None:
-            continue
-        if rate.ratio == 0.0 or rate.related < RELATED:
-            grave = True
-            if r.dq is not None and np.ptp(r.dq[:, k]) == 0.0:
-                what = (
-                    f"dq is {r.dq[0, k] + 0.0:g} in all samples, ratio 0 to the slope of q, which is {rate.speed:.3g}"
-                )
-                grave = step < POSES
-                what += "" if grave else "; poses held one after the other?"
-            else:
-                what = (
-                    f"dq has nothing to do with the slope of q: ratio {rate.ratio:.3g}, correlation {rate.related:.2f}"
-                )
-            found.append(Finding("rates", name, what, _derive(), grave))
-        elif abs(rate.ratio - 1.0) > RATIO:
-            unit = next(
-                (f", {text}" for ratio, text in NAMED_RATIOS.items() if abs(rate.ratio / ratio - 1.0) < CLOSE), ""
-            )
-            if not unit and abs(rate.ratio) > FAR_RATIO:
-                unit = ", of the motor's side of a gear"
-            grave = not 1.0 / FAR_RATIO <= rate.ratio <= FAR_RATIO
-            mend = _mend(name, rate.ratio, name in wrong)
-            found.append(Finding("rates", name, f"dq is {rate.ratio:.4g} times the slope of q{unit}", mend, grave))
-        elif abs(rate.lag) > max(LAG, LAG_STEPS * step):
-            way = "after" if rate.lag > 0.0 else "before"
-            found.append(Finding("lag", name, f"dq comes {1e3 * abs(rate.lag):.3g} ms {way} the slope of q", _derive()))
-        else:
-            found += _frozen(r, k)
-    return found
-
-
-def _mend(name: str, ratio: float, wrong: bool) -> str:
-    """The correction: of rates, of positions, or both if either may be wrong."""
-    exact = next((own for own in NAMED_RATIOS if abs(ratio / own - 1.0) < CLOSE), ratio)
-    scale = f"{arg.scale} q_{name}={exact:.6g}"
-    if wrong:
-        return f"{scale} takes the positions' unit from the rates"
-    either = 1.0 / FAR_RATIO <= abs(ratio) <= FAR_RATIO
-    return f"{_derive()}; if these are wrong, {scale}" if either else _derive()
-
-
-def _frozen(r: Recording, k: int) -> list[Finding]:
-    """Spans in which a position keeps its value to the last bit while the rates show motion."""
-    assert r.dq is not None
-    still = np.concatenate([[False], (np.diff(r.q[:, k]) == 0.0) & usual_steps(r), [False]]).astype(np.int8)
-    edges = np.flatnonzero(np.diff(still))
-    told = np.concatenate([[0.0], np.cumsum(0.5 * (r.dq[1:, k] + r.dq[:-1, k]) * np.diff(r.time))])
-    runs = [(a, b) for a, b in edges.reshape(-1, 2).tolist() if np.ptp(told[a : b + 1]) > FROZEN]
-    if not runs:
-        return []
-    a, b = runs[0]
-    when = f"first at {r.time[a]:.6g} s for {r.time[b] - r.time[a]:.3g} s"
-    what = f"q stands still {len(runs)} times while dq tells of a way of {np.ptp(told[a : b + 1]):.3g}, {when}"
-    return [Finding("frozen", r.joints[k], what, cuts_of(r, runs[:MOST_CUTS]))]

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.logs.findings import Finding
-from diffpbd.runtime.logs.recording import Recording
-from diffpbd.runtime.logs.thresholds import MOVING
+from diffpbd.runtime.logs.rates import MOVING
 
-__all__ = ["COARSE", "compare_sampling", "highest", "kept"]
+__all__ = ["COARSE", "highest", "kept"]
 
 COARSE = 0.2
 """[1] Ratio of the motion's frequency to the sampling rate above which it is undersampled: a central difference is then 0.76 of
@@ -40,27 +37,3 @@ def highest(dq: FloatArray, rate: float) -> FloatArray:
 def kept(frequency: float, rate: float) -> float:
     """Ratio of a central difference to the slope at a frequency [Hz]."""
     return float(np.sinc(2.0 * frequency / rate))
-
-
-def compare_sampling(r: Recording) -> list[Finding]:
-    """A finding for every joint that moves too quickly for the samples."""
-    steps = np.diff(r.time)
-    if not (steps > 0.0).any():
-        return []
-    rate = 1.0 / float(np.median(steps[steps > 0.0]))
-    edges = sorted({0, *r.breaks, len(r)})
-    span = slice(*max(zip(edges, edges[1:], strict=False), key=lambda ends: ends[1] - ends[0]))
-    dq = r.dq[span] if r.dq is not None else _slopes(r.q[span], rate)
-    return [
-        Finding(
-            "sampling", name,
-            f"it moves at up to {f:.2g} Hz and is sampled at {rate:.3g} Hz: accelerations, differences of its rates, come out "
-            f"at {kept(f, rate):.2g} of theirs there",
-            f"record at a sampling rate of {10.0 * f:.2g} Hz or more, or move more slowly",
-        )
-        for name, f in zip(r.joints, highest(dq, rate), strict=True) if f > COARSE * rate
-    ]  # fmt: skip
-
-
-def _slopes(q: npt.NDArray[np.float64], rate: float) -> FloatArray:
-    return np.asarray(np.gradient(q, axis=0) * rate if len(q) > 1 else np.zeros_like(q), dtype=np.float64)

@@ -59,7 +59,7 @@ def limits_of(robot: Robot, *, torque_share: float = 1.0) -> Limits:
 
 def has_spring(robot: Robot, alpha: FloatArray) -> bool:
     """Whether some joint has a spring in alpha."""
-    return any(alpha[k] > 0 for k in robot.alpha.stiffnesses())
+    return any(alpha[k] > 0 for k in robot.alpha.stiffnesses(robot.manifest.elements))
 
 
 def gravity_model(robot: Robot, alpha: FloatArray) -> GravityModel:

@@ -11,7 +11,7 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import Argument, InputError, arg
 from diffpbd.runtime.base.quaternions import PLACE, expect_unit, without_turn
-from diffpbd.runtime.logs.checked import read_whole
+from diffpbd.runtime.causes.checked import read_whole
 from diffpbd.runtime.logs.recording import Reading, Recording
 from diffpbd.runtime.model.closed import motor_torque
 from diffpbd.runtime.model.robot import Robot

@@ -48,7 +48,8 @@ def test_a_table_of_functions_and_the_times(seen: dict[str, Any]) -> None:
 
 def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
     options = (
-        "--base b --tip t --tip u --hold k --wrench t --lever-spring j --limits --cuda --single --out d --integrator paper "
+        "--base b --tip t --tip u --hold k --wrench t --lever-spring j --element e.py=j --limits "
+        "--cuda --single --out d --integrator paper "
         "--solver jacobi --sweeps 30 --relaxation 0.7 --symbolic mass,com "
         "--variants paper_jacobi,paper_direct --sweep-order printed --multiplier scalar "
         "--functions mpc,step --friction-law asymmetric "
@@ -64,6 +65,7 @@ def test_every_option_reaches_the_generator(seen: dict[str, Any]) -> None:
         "hold": ("k",),
         "wrench": ("t",),
         "lever_springs": ("j",),
+        "element": ("e.py=j",),
         "out": Path("d"),
         "integrator": "paper",
         "solver": "jacobi",

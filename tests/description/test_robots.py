@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pinocchio
 import pytest
-from support.description.reference import inverse_dynamics, mass_matrix, tip_jacobian, tip_pose
 
 from diffpbd.codegen.description.check.validate import check
 from diffpbd.codegen.description.front.resolve import ROBOTS, resolve, shipped_robots
 from diffpbd.codegen.description.front.urdf import read_urdf
 from diffpbd.codegen.description.recipe.recipe import DEFAULT_VARIANTS
-from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.description.robot.singular import massless_links, singular_links
 
 SHIPPED = ("baxter", "baxter_bare", "baxter_dual", "baxter_right", "double_pendulum", "fr3", "prismatic_skew")
@@ -38,43 +33,6 @@ def test_no_faults_and_only_the_intended_doubts(name: str) -> None:
     assert (robot.name, recipe.name) == (name, name)
     assert recipe.variants == DEFAULT_VARIANTS
     assert hash(robot) == hash(resolve(name)[1])
-
-
-def from_pinocchio(model: Any, robot: Robot, q: np.ndarray) -> np.ndarray:
-    """Our joint positions as pinocchio's configuration (cosine and sine for continuous joints)."""
-    configuration = pinocchio.neutral(model)
-    for joint, position in zip(robot.joints, q, strict=True):
-        at = model.joints[model.getJointId(joint.name)]
-        values = [np.cos(position), np.sin(position)] if joint.type.endless else [position]
-        configuration[at.idx_q : at.idx_q + at.nq] = values
-    return configuration
-
-
-@pytest.mark.parametrize("name", SHIPPED)
-def test_equal_to_pinocchio(name: str, count: Callable[[int, int], int]) -> None:
-    recipe, robot = resolve(name)
-    model = pinocchio.buildModelFromUrdf(str(recipe.urdf))
-    data = model.createData()
-    columns = [model.joints[model.getJointId(joint.name)].idx_v for joint in robot.joints]
-    frame = model.getFrameId(robot.tips[0].name)
-    rng = np.random.default_rng(7)
-    for _ in range(count(20, 1000)):
-        q, dq, ddq = rng.uniform(-1.0, 1.0, (3, robot.n)) * [[np.pi], [2.0], [5.0]]
-        configuration = from_pinocchio(model, robot, q)
-        velocity, acceleration = np.zeros((2, model.nv))
-        velocity[columns], acceleration[columns] = dq, ddq
-        torque = pinocchio.rnea(model, data, configuration, velocity, acceleration)[columns]
-        np.testing.assert_allclose(inverse_dynamics(robot, q, dq, ddq), torque, rtol=0, atol=1e-9)
-        inertia = pinocchio.crba(model, data, configuration)
-        inertia = np.triu(inertia) + np.triu(inertia, 1).T
-        np.testing.assert_allclose(mass_matrix(robot, q), inertia[np.ix_(columns, columns)], rtol=0, atol=1e-9)
-        pinocchio.framesForwardKinematics(model, data, configuration)
-        position, rotation = tip_pose(robot, q)
-        np.testing.assert_allclose(position, data.oMf[frame].translation, rtol=0, atol=1e-9)
-        np.testing.assert_allclose(rotation, data.oMf[frame].rotation, rtol=0, atol=1e-9)
-        aligned = pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED
-        jacobian = pinocchio.computeFrameJacobian(model, data, configuration, frame, aligned)
-        np.testing.assert_allclose(tip_jacobian(robot, q), jacobian[:, columns], rtol=0, atol=1e-9)
 
 
 def test_baxter_bare_is_the_measured_arm(shared: Path) -> None:

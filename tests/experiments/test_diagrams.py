@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from diffpbd.codegen.laws.levers import length
+from diffpbd.codegen.laws.elements.lever_spring import length
 from experiments.design.spring import TRUTH
 from experiments.method.diagrams import nomenclature, spring_corners
 from experiments.method.link_variables import LinkVariables, link_variables

@@ -147,13 +147,6 @@ def test_what_gravity_can_ask_of_w1(robot: str, most: float) -> None:
     assert f"{most:g}" in text.partition("w1's print is not")[2]
 
 
-def errors() -> list[list[str]]:
-    """Head and the three rows of MAE of docs/design.md."""
-    lines = (ROOT / "docs" / "design.md").read_text(encoding="utf-8").split("## Gravity compensation")[1].splitlines()
-    table = [[c.strip() for c in line.strip("|").split("|")] for line in lines if line.startswith("|")]
-    return [table[0], *(row for row in table if row[1] == "MAE")]
-
-
 def test_cells_of_table_4() -> None:
     said = sentence("Table IV")
     table = rows("torque-estimation.md", "| | steps | omega | angle+omega |")

@@ -14,16 +14,6 @@ U = RNG.normal(size=(N, 2))
 P_BAR, PD_BAR = RNG.normal(size=(2, N + 1, 2))
 
 
-def test_a_rollout_is_its_steps(twin: Robot) -> None:
-    P, PD = twin.rollout(P0, PD0, U, 0.02)
-    p, pd = P0, PD0
-    assert P.shape == PD.shape == (N + 1, 2) and (P[0] == P0).all()
-    for k in range(N):
-        p, pd = twin.joint_step(p, pd, U[k], 0.02)
-        assert (P[k + 1] == p).all() and (PD[k + 1] == pd).all()
-    assert twin.fk(P, PD).shape == (N + 1, 26)
-
-
 def test_a_rollout_of_no_steps_is_its_start(twin: Robot) -> None:
     P, _ = twin.rollout(P0, PD0, np.empty((0, 2)))
     assert (P == P0).all() and P.shape == (1, 2)

@@ -13,11 +13,12 @@ import coal
 import numpy as np
 import pinocchio as pin
 import pytest
-from support.coal_judge import distance, geometry
+from support.judges.coal import distance, geometry
 
 from diffpbd.codegen.description.front.resolve import read_doubted
 from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
-from diffpbd.codegen.description.shapes.clearance import ShapeEntry
+from diffpbd.codegen.description.shapes.clearance import ShapeEntry, expect_shapes
+from diffpbd.codegen.generate import generate
 from diffpbd.codegen.graph.clearance import pairs as clearance_pairs
 from diffpbd.codegen.graph.clearance.clearance import Clearance, counts_of, specs
 from diffpbd.codegen.graph.clearance.pairs import choose, reach_of
@@ -154,11 +155,15 @@ def test_a_description_without_shapes_is_refused(tmp_path: Path) -> None:
     bare = re.sub("<collision>.*?</collision>", "", text)
     (tmp_path / "bare.urdf").write_text(bare, encoding="utf-8")
     recipe = with_options(default_recipe(tmp_path / "bare.urdf"), clearance=True)
-    made = build(read_doubted(recipe)[0], recipe)
+    robot, _ = read_doubted(recipe)
     with pytest.raises(
         InputError, match=r"bare: --clearance: the description has no <collision>, and the recipe no \[\[shape\]\]"
     ):
-        functions(made)
+        expect_shapes(robot)
+    lines: list[str] = []
+    with pytest.raises(InputError, match="no <collision>"):
+        generate(str(tmp_path / "bare.urdf"), out=tmp_path / "made", clearance=True, progress=lines.append)
+    assert not any("deriving" in line for line in lines)
 
 
 @pytest.mark.thorough("[4]")

@@ -1,4 +1,4 @@
-"""What the joint-space step is worth as a method: accuracy, order, structure, energy, friction, exact inversion."""
+"""Merits of the joint-space step as a method: accuracy, order, structure, energy, friction, exact inversion."""
 
 from __future__ import annotations
 
@@ -8,16 +8,11 @@ from functools import cache
 import numpy as np
 import pytest
 from support.arguments import effort
-from support.maximal import evaluate, numbers, shipped
-from support.maximal import free as forces_free
+from support.judges.peer import Peer
 from support.numeric import Worst, random_states
-from support.peer import Peer
 from support.robots import FULL, loaded, loaded_alpha
 
 from diffpbd.codegen.description.front.resolve import resolve
-from diffpbd.codegen.graph.model.model import tree_of
-from diffpbd.codegen.method import step
-from diffpbd.codegen.method.kinematics import fk, joint_state
 from diffpbd.runtime import Robot
 
 SUZUKI = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
@@ -68,23 +63,6 @@ def test_swing_of_baxter_bare(h: float, parts: tuple[float, ...], bar: float) ->
     half, whole = (swing_error(robot, h, t, parts) for t in (0.5, 1.0))
     print(f"h = {h:g} s, {len(parts)} parts: {half:.3e} rad at 0.5 s, {whole:.3e} rad at 1 s (bar {bar:g})")
     assert whole <= bar
-
-
-def test_the_maximal_step_swings_alike() -> None:
-    """1 s of Baxter's free swing at 10 ms, by eight iterations on maximal states and in joint space."""
-    described, robot = shipped("baxter_bare"), loaded("baxter_bare")
-    tree, n, worst = tree_of(described), robot.n, 0.0
-    given = numbers(described) | forces_free(described)
-    program = step.variational_direct(tree, 8)
-    p, pd = start("baxter_bare", n), np.zeros(n)
-    xi = evaluate(fk(tree), p=p, pd=pd, joint=given["joint"])["xi"]
-    for _ in range(100):
-        xi = evaluate(program, **{k: (given | {"xi": xi, "h": 0.01})[k] for k in program.inputs})["xi_next"]
-        p, pd = robot.joint_step(p, pd, np.zeros(n), 0.01)
-        other = evaluate(joint_state(tree), xi=xi, joint=given["joint"], p_ref=p)["p"].ravel()
-        worst = max(worst, float(np.abs(other - p).max()))
-    print(f"step and joint_step part by {worst:.2e} rad within 1 s")
-    assert worst <= 1e-9
 
 
 @pytest.mark.parametrize("name", FULL)

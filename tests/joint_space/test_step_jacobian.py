@@ -17,7 +17,6 @@ from diffpbd.runtime.functions.parameters import ParameterVector
 
 ROBOTS = ("double_pendulum", "prismatic_skew", "baxter_bare", "baxter_dual")
 H = 0.01
-ROUNDING = 1e-12
 
 
 @pytest.mark.parametrize("name", ROBOTS[:-1])

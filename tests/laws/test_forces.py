@@ -12,8 +12,9 @@ import pytest
 import sympy as sp
 
 from diffpbd.codegen.graph.expressions.translate import function
-from diffpbd.codegen.graph.model.parameters import TRANSITION_BOUNDS, TRANSITION_VELOCITY
-from diffpbd.codegen.laws import forces, levers
+from diffpbd.codegen.laws import forces
+from diffpbd.codegen.laws.elements import lever_spring, plain
+from diffpbd.codegen.laws.elements.plain import TRANSITION_BOUNDS, TRANSITION_VELOCITY
 from diffpbd.codegen.program.program import Program
 
 
@@ -85,15 +86,15 @@ def test_steepness_is_bounded() -> None:
 
 def test_spring_torque_is_minus_the_slope_of_its_energy() -> None:
     p, k, rest = sp.symbols("p k rest", real=True)
-    difference = forces.spring_torque(p, k, rest) + sp.diff(forces.spring_energy(p, k, rest), p)
+    difference = forces.spring_torque(p, k, rest) + sp.diff(plain.spring_potential(p, k, rest), p)
     assert sp.simplify(difference) == 0
 
 
 def test_lever_spring_against_the_paper() -> None:
     """τ = k (x − x_rest) l₁ l₂ sin γ / x with γ = π − α₁ − α₂ − θ; the printed length lacks θ and the sign."""
     p, k, l1, l2, offset, rest = sp.symbols("p k l1 l2 offset rest", positive=True)
-    x = levers.length(p, l1, l2, offset)
-    torque = -sp.diff(levers.potential(p, k, l1, l2, offset, rest), p)
+    x = lever_spring.length(p, l1, l2, offset)
+    torque = -sp.diff(lever_spring.potential(p, k, l1, l2, offset, rest), p)
     gamma = sp.pi - offset - p
     at = {p: 0.4, k: 30.0, l1: 0.11, l2: 0.23, offset: 0.9, rest: 0.2}
     corrected = (k * (x - rest) * l1 * l2 * sp.sin(gamma) / x).subs(at).evalf()

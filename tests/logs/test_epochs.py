@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.robots import loaded
 
-from diffpbd.runtime.logs.checked import read_checked, read_whole
+from diffpbd.runtime.causes.checked import read_checked, read_whole
 from diffpbd.runtime.logs.mending import Mending
 from diffpbd.runtime.logs.recording import Reading
 

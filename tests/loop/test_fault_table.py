@@ -1,21 +1,22 @@
-"""Faults on the bench arm beyond the rows of `support.fault_rows`: sequences of messages, pushes, payloads, the start."""
+"""Faults on the bench arm beyond the rows of `support.arms.fault_rows`: sequences of messages, pushes, payloads, the start."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.bench_arm import Bench, BenchArm
+from support.arms.bench import Bench, BenchArm
+from support.arms.bench_runs import check, run, stopped_after
+from support.arms.fault_rows import at_once, frozen, stamps, without_a_joint
 
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.reflexes import Reflex
 from diffpbd.runtime.loop.stopping import Phase, Reason
-
-from .bench_runs import check, run, stopped_after
 
 Message = Callable[[dict], dict | None]
 
@@ -27,54 +28,8 @@ def message(change: Message) -> Callable[[BenchArm], None]:
     return begin
 
 
-def nan(key: str) -> Message:
-    def change(data: dict) -> dict:
-        data[key][0] = math.nan
-        return data
-
-    return change
-
-
-class Frozen:
-    """Fresh stamps, the values of the first message."""
-
-    def __init__(self) -> None:
-        self.first: dict = {}
-
-    def __call__(self, data: dict) -> dict:
-        self.first = self.first or data
-        return {**self.first, "stamp": data["stamp"]}
-
-
-def missing(data: dict) -> dict:
-    return {
-        "names": ("arm_s",),
-        "stamp": data["stamp"],
-        "source": "/robot",
-        **{k: data[k][:1] for k in ("q", "dq", "effort")},
-    }
-
-
-def back(seconds: float, *, once: bool = False) -> Message:
-    """Stamps before the last one, from the first message with the fault on or in that alone."""
-    seen: list[int] = []
-
-    def change(data: dict) -> dict:
-        seen.append(0)
-        return data if once and len(seen) > 1 else {**data, "stamp": data["stamp"] - seconds}
-
-    return change
-
-
-NOTHING = "nothing more was sent"
-
-
 def test_one_bad_message_leaves_no_trace_in_what_is_sent() -> None:
-    def once(data: dict, seen: list = []) -> dict:  # noqa: B006 counts its calls
-        seen.append(0)
-        return nan("dq")(data) if len(seen) == 1 else data
-
-    report, arm = run("moving", fault=message(once), owner=GravityOwner.MODEL)
+    report, arm = run("moving", fault=message(at_once()), owner=GravityOwner.MODEL)
     check(arm, detection=math.inf)
     assert report.reason is Reason.FINISHED and report.counts[TickStatus.NOT_FINITE_STATE] > 0
     at = arm.marked[0]
@@ -83,21 +38,21 @@ def test_one_bad_message_leaves_no_trace_in_what_is_sent() -> None:
 
 
 class Sequence:
-    """A message each, then silence."""
+    """A message each, then silence, or what is given."""
 
-    def __init__(self, *messages: Message) -> None:
-        self.messages = list(messages)
+    def __init__(self, *messages: Message, forever: Message = lambda data: None) -> None:
+        self.messages, self.forever = list(messages), forever
 
     def __call__(self, data: dict) -> dict | None:
-        return self.messages.pop(0)(data) if self.messages else None
+        return (self.messages.pop(0) if self.messages else self.forever)(data)
 
 
 @pytest.mark.parametrize(
     "messages, reason",
     [
-        ([missing] * 2, Reason.STALE_STATE),
-        ([missing] * 3, Reason.BAD_STATE),
-        ([missing] * 4 + [dict], Reason.STALE_STATE),
+        ([without_a_joint] * 2, Reason.STALE_STATE),
+        ([without_a_joint] * 3, Reason.BAD_STATE),
+        ([without_a_joint] * 4 + [dict], Reason.STALE_STATE),
     ],
     ids=["two", "three", "four, and a good one"],
 )
@@ -110,7 +65,8 @@ def test_silence_after_a_few_messages_without_use_is_silence(messages: list[Mess
 
 @pytest.mark.parametrize("seconds", [0.02, 2.0, -2.0])
 def test_one_stamp_that_goes_back_or_ahead(seconds: float) -> None:
-    report, arm = run("moving", fault=message(back(seconds, once=True)), owner=GravityOwner.MODEL)
+    odd = Sequence(stamps(-seconds), forever=dict)
+    report, arm = run("moving", fault=message(odd), owner=GravityOwner.MODEL)
     check(arm)
     assert report.reason is Reason.ROBOT and report.exit_code == 1 and stopped_after(arm) <= 0.02
     assert ("went back by" if seconds > 0.0 else "went ahead by 2.00") in report.text
@@ -120,7 +76,7 @@ def test_one_stamp_that_goes_back_or_ahead(seconds: float) -> None:
 @pytest.mark.parametrize("seconds", [0.5, 2.0])
 def test_no_arm_falls_behind_stamps_that_went_back(payload: float, seconds: float) -> None:
     def begin(arm: BenchArm) -> None:
-        arm.bench.fault = back(seconds)
+        arm.bench.fault = stamps(-seconds)
         arm.bench.payload = payload
 
     report, arm = run("impedance", fault=begin, duration=3.0)
@@ -129,7 +85,10 @@ def test_no_arm_falls_behind_stamps_that_went_back(payload: float, seconds: floa
 
 
 def test_a_sensor_frozen_at_rest_while_the_law_begins_to_move() -> None:
-    report, arm = run("moving", fault=message(Frozen()), at=0.0)
+    def begin(arm: BenchArm) -> None:
+        frozen("q", "dq", "effort")(SimpleNamespace(change=lambda change: message(change)(arm)))
+
+    report, arm = run("moving", fault=begin, at=0.0)
     assert report.reflex is Reflex.FROZEN and report.exit_code == 24 and stopped_after(arm) <= 0.2
     check(arm)
 

@@ -114,16 +114,16 @@ def test_numbers_of_the_tip_and_of_the_cost() -> None:
     "made, good, bad",
     [
         (lambda v: Settings(v, patience=0.5), (1e-3, 0.5), (0.0, 0.51)),
-        (lambda v: Settings(0.01, ramp=v), (0.0, 60.0), (-0.1, 60.1)),
+        (lambda v: Settings(0.01, ramp=v), (0.0, 60.0), (-1e-9, 60.1)),
         (lambda v: Settings(0.01, patience=v), (0.01, 0.5), (0.009, 0.51)),
         (lambda v: ReflexSettings(speed=v), (1.0, 1.5), (0.99, 1.51)),
-        (lambda v: ReflexSettings(tracking=v), (0.01, 3.2), (0.0, 3.3)),
-        (lambda v: ReflexSettings(power=v), (0.1, 1000.0), (0.0, 1001.0)),
-        (lambda v: ReflexSettings(contact=v), (0.01, 1.0), (0.0, 1.1)),
+        (lambda v: ReflexSettings(tracking=v), (1e-9, 3.2), (0.0, 3.3)),
+        (lambda v: ReflexSettings(power=v), (1e-9, 1000.0), (0.0, 1001.0)),
+        (lambda v: ReflexSettings(contact=v), (0.01, 1.0), (0.0, 1.01)),
         (lambda v: ReflexSettings(margin=v), (0.01, 0.49), (0.0, 0.5)),
         (lambda v: RunOptions(duration=v), (0.1, 1e9), (0.0, -1.0)),
         (lambda v: RunOptions(hold=v), (0.3, 60.0), (0.29, 60.1)), (lambda v: RunOptions(wait=v), (0.1, 60.0), (0.0, 60.1)),
-        (lambda v: RunOptions(timeout=v), (0.05, 0.5), (0.04, 0.6)),
+        (lambda v: RunOptions(timeout=v), (0.05, 0.5), (0.049, 0.51)),
     ],
 )  # fmt: skip
 def test_settings_of_a_run(made: Any, good: tuple[float, ...], bad: tuple[float, ...]) -> None:

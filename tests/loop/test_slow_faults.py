@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support.bench_arm import JOINTS, BenchArm, bench_limits, inertial
+from support.arms.bench import JOINTS, BenchArm, bench_limits, inertial
+from support.arms.bench_runs import check, run, stopped_after
 from support.shared.slow_faults import biased, crept, scaled, slowly
 
 from diffpbd.runtime.control.gravity import GravityOwner
@@ -15,15 +16,12 @@ from diffpbd.runtime.loop.reflexes import Reflex, Reflexes, ReflexSettings
 from diffpbd.runtime.loop.slow_faults import SlowFaults
 from diffpbd.runtime.loop.stopping import Reason
 
-from .bench_runs import check, run, stopped_after
-
 ZERO = np.zeros(2)
 DT = 1.0 / 64.0  # s; looks are then 1/16 s apart, and five seconds are 80 of them
 LOOK = 1.0 / 16.0
 CONTACT = np.array([15.0, 4.5])
 
 Signal = Callable[[float], np.ndarray]
-Message = Callable[[dict], dict]
 
 
 def feed(

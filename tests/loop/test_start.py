@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.bench_arm import Bench, BenchArm
+from support.arms.bench import Bench, BenchArm
+from support.arms.bench_runs import check, run, supervisor
 
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.control.gravity import GravityOwner
@@ -12,11 +13,8 @@ from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.arm import DISABLED, Fault
 from diffpbd.runtime.loop.recorder import BRAKE, START, YIELD
 from diffpbd.runtime.loop.reflexes import Reflex
-from diffpbd.runtime.loop.run import RunOptions
 from diffpbd.runtime.loop.stopping import Phase, Reason
 from diffpbd.runtime.records.messages import Tick
-
-from .bench_runs import check, run, supervisor
 
 
 @pytest.mark.parametrize(
@@ -192,16 +190,6 @@ def test_no_states_no_run() -> None:
     arm.bench.fault = lambda data: None
     report, arm = run("impedance", arm=arm, options={"wait": 0.2})
     assert report.reason is Reason.REFUSED and "no joint state" in report.text and arm.commands == []
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"hold": 0.29}, {"hold": 60.1}, {"timeout": 0.049}, {"timeout": 0.51}, {"wait": 0.0}, {"wait": 60.1}]
-)
-def test_options_that_cannot_work_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(InputError, match="Run options"):
-        RunOptions(**wrong)
-    RunOptions(hold=0.3, timeout=0.05, wait=0.1)
-    RunOptions(timeout=0.5, hold=60.0, wait=60.0)
 
 
 class Waiting(BenchArm):

@@ -212,13 +212,6 @@ def test_a_model_that_is_not_finite_refuses_the_tick() -> None:
     assert decision.status is TickStatus.NOT_FINITE_GRAVITY and (decision.command == 0.0).all()
 
 
-@pytest.mark.parametrize("wrong", [{"period": 0.0}, {"ramp": -1e-9}, {"patience": 0.009}, {"ramp": np.nan}])
-def test_settings_that_mean_nothing_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(InputError, match="Settings: expected"):
-        Settings(**{"period": PERIOD, **wrong})
-    Settings(PERIOD, ramp=0.0, patience=PERIOD)
-
-
 def test_settings_and_decisions_stay_what_they_are() -> None:
     under = supervisor()
     under.start(np.zeros(2))
@@ -250,24 +243,6 @@ def test_law_share_bounds_the_law_and_not_gravity() -> None:
     np.testing.assert_allclose(
         decision.command, [17.0, 3.8]
     )  # one factor for both joints, equally far on a ramp: 100 to 40
-
-
-@pytest.mark.parametrize("side", [-1.0, 1.0])
-def test_torque_towards_a_limit_fades_out(side: float) -> None:
-    controller = ImpedanceController([2e4, 1e4], [0.0, 0.0], [side * 5.0] * 2, goal_speed=100.0, profile="ramp")
-    for q, share in ((1.85, 1.0), (1.95, 0.5), (2.0, 0.0), (2.05, 0.0)):
-        under = supervisor(controller, GravityOwner.ROBOT, ramp=0.0, torque_rate=np.array([1e9, 1e9]))
-        under.start(np.full(2, side * 1.85))
-        law = tick(under, 1.0, np.full(2, side * q), np.zeros(2)).law
-        np.testing.assert_allclose(law, side * share * EFFORT, atol=1e-9)
-
-
-def test_a_jump_of_the_measured_angle_is_refused() -> None:
-    under = supervisor()
-    under.start(np.zeros(2))
-    assert tick(under, 0.0, np.zeros(2), np.zeros(2)).status.good
-    assert tick(under, 0.01, np.array([0.5, 0.0]), np.zeros(2)).status is TickStatus.POSITION_JUMP
-    assert tick(under, 0.02, np.array([0.01, 0.0]), np.zeros(2)).status.good
 
 
 def test_two_owners_of_gravity_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""What the paper prints wrong: each test fails with the printed version (numbers as in the method's
+"""Misprints of the paper: each test fails with the printed version (numbers as in the method's
 description).
 
 Slip 9, two optima printed for the pendulum, is a figure of an experiment, not an equation of the step.
@@ -23,7 +23,7 @@ from support.maximal import (
     turned,
 )
 
-from diffpbd.codegen.laws import levers
+from diffpbd.codegen.laws.elements import lever_spring
 from diffpbd.codegen.method import algorithm_1, bodies, corrections, step
 from diffpbd.codegen.method.corrections import Multiplier
 from diffpbd.codegen.method.kinematics import fk, joint_state
@@ -153,11 +153,11 @@ def test_7_joint_angle_in_all_quadrants_with_its_sign() -> None:
 
 def test_8_lever_spring_pulls_with_its_potential() -> None:
     p, k, l1, l2, offset, rest = (sp.Symbol(s, positive=True) for s in ("p", "k", "l1", "l2", "offset", "rest"))
-    x = levers.length(p, l1, l2, offset)
+    x = lever_spring.length(p, l1, l2, offset)
     gamma = sp.pi - offset - p
     stated = k * (x - rest) * l1 * l2 * sp.sin(gamma) / x
     values = {p: 0.7, k: 30.0, l1: 0.2, l2: 0.3, offset: 0.4, rest: 0.1}
-    torque = -sp.diff(levers.potential(p, k, l1, l2, offset, rest), p)
+    torque = -sp.diff(lever_spring.potential(p, k, l1, l2, offset, rest), p)
     assert float((torque - stated).subs(values)) == pytest.approx(0, abs=1e-12)
     # the law of cosines with the angle of the joint in it: shorter as the joint closes
     assert float(x.subs(values)) ** 2 == pytest.approx(0.04 + 0.09 - 0.12 * np.cos(np.pi - 1.1))

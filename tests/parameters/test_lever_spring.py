@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support.branching import branching
 from support.described import Described
-from support.families import PLAIN, Families
+from support.judges.families import PLAIN
+from support.judges.maximal_steps import follow
 from support.made.levered import JOINTS
 from support.maximal import Array
-from support.maximal_steps import check_acceleration, follow
 from support.numeric import differences
-from support.robots import loaded_alpha
-from support.sprung import PARTS, SPRING, springs, sprung_pendulum
+from support.small.branching import branching
+from support.small.sprung import SPRING, springs, sprung_pendulum
 
-from diffpbd.codegen.description.front.resolve import find_recipe
-from diffpbd.codegen.generate import generate
-from diffpbd.codegen.laws import forces, levers
+from diffpbd.codegen.laws import attached, forces
 from diffpbd.codegen.program.program import Program
 from diffpbd.runtime import Robot
-from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.control.net_torque import without_gravity
 from diffpbd.runtime.identify import Settings, identify
 from diffpbd.runtime.logs.csv import Log
@@ -31,16 +26,14 @@ from diffpbd.runtime.logs.processing import Processing, process
 from diffpbd.runtime.loop.configuration import gravity_model, has_spring
 
 H = 0.01
-STEPS = ("variational_direct",)
 TIPS = ["tool", "d"]
-UNITS = ("N/m", "m", "m", "rad", "m")
 
 
 def law(name: str, p: Any, numbers: Any = SPRING) -> Array:
     """A law over angles."""
     b = Program(name)
     angle, given = b.scalar("p"), b.input("numbers", 5)
-    b.output("value", levers.law(b, name, angle, list(given)))
+    b.output("value", attached.law(b, "lever_spring", name, angle, list(given)))
     run = b.numpy()
     return np.array([run(p=x, numbers=np.asarray(numbers))["value"][0, 0] for x in np.atleast_1d(p)])
 
@@ -108,38 +101,6 @@ def sprung(source: Path) -> Described:
     return Described.of(source, tip=TIPS, lever_springs=JOINTS, only=(*PLAIN, "spring_torque"))
 
 
-@pytest.fixture(scope="module")
-def plain(source: Path) -> Described:
-    return Described.of(source, tip=TIPS, only=PLAIN)
-
-
-def loaded(d: Described | Robot, joints: list[str]) -> Array:
-    """Every other force as well."""
-    return d.alpha.vector(springs(joints), base=loaded_alpha(d.alpha))
-
-
-def test_entries(sprung: Described, plain: Described) -> None:
-    """Five a joint and nothing else; none by default; nothing acts by default."""
-    more = [entry for entry in sprung.model.entries if entry.name not in plain.alpha]
-    assert [entry.name for entry in more] == [f"lever_spring.{part}.{j}" for part in PARTS for j in JOINTS]
-    assert [entry.unit for entry in more] == [unit for unit in UNITS for _ in JOINTS]
-    assert tuple(name for name in sprung.alpha.names if name in plain.alpha) == plain.alpha.names
-    lower = {entry.name.split(".")[1]: entry.lower for entry in more}
-    assert lower == {"stiffness": 0.0, "arm_1": 1e-3, "arm_2": 1e-3, "angle": None, "rest": 0.0}
-    assert all(entry.default == 0.0 for entry in more if ".stiffness." in entry.name)
-    assert plain.model.tree.levers == () and "lever" not in plain.model.blocks
-
-
-@pytest.mark.thorough
-def test_a_spring_without_stiffness_changes_no_bit(sprung: Described, plain: Described) -> None:
-    alpha = loaded_alpha(plain.alpha)
-    zero = sprung.alpha.vector(plain.alpha.by_name(alpha))
-    p, pd, x = np.random.default_rng(4).uniform(-1.0, 1.0, (3, 4))
-    one, two = (Families(d, steps=STEPS)(p, pd, x, at) for d, at in ((plain, alpha), (sprung, zero)))
-    for name in one:
-        np.testing.assert_array_equal(one[name], two[name], err_msg=name)
-
-
 def test_it_acts_through_its_own_torque(sprung: Described) -> None:
     """Inverse dynamics takes it off, forward dynamics is its inverse, the potential's gradient is minus the torque."""
     values, rng = springs(JOINTS), np.random.default_rng(1)
@@ -162,23 +123,12 @@ def _potential(d: Described, p: Array, values: dict[str, float]) -> float:
     return float(d.functions["energy"](p, np.zeros_like(p), d.alpha.vector(values))[1])
 
 
-@pytest.mark.parametrize("name", ["gravity", "coriolis", "mass_matrix"])
-def test_what_it_does_not_change(sprung: Described, name: str) -> None:
-    arguments = np.random.default_rng(2).uniform(-1.0, 1.0, (3, 4))[: sprung.functions[name].n_in() - 1]
-    np.testing.assert_array_equal(sprung(name, *arguments, alpha=springs(JOINTS)), sprung(name, *arguments))
-
-
 def test_the_maximal_step_is_the_joint_step(sprung: Described) -> None:
     """Along a swing with springs, payload and friction, through half a turn."""
     others = {"payload.mass": 0.5, "friction.viscous.jb": 0.5, "spring.stiffness.ja": 3.0, "spring.rest.ja": 2.5}
     alpha = sprung.alpha.vector(springs(JOINTS, **others))
     start, rate, u = np.array([3.0, 0.1, -0.5, 0.4]), np.array([4.0, 0.0, 0.0, 0.0]), np.array([1.0, -2.0, 0.5, 0.3])
     assert follow(sprung, alpha, start, rate, u, 8, "with lever springs")[0] > np.pi
-
-
-@pytest.mark.parametrize(("solver", "sweeps"), [("paper_direct", 1), ("variational_gauss_seidel", 40)])
-def test_every_integrator_feels_it(solver: str, sweeps: int, sprung: Described) -> None:
-    check_acceleration(sprung, sprung.alpha.vector(springs(JOINTS)), solver, sweeps)
 
 
 # Compiled ---------------------------------------------------------------------------------------------------------------
@@ -230,25 +180,3 @@ def test_who_owns_gravity_knows_it(arm: Robot) -> None:
     )
     assert np.abs(arm.spring_torque(p, alpha)).max() > 0.5
     np.testing.assert_array_equal(arm.spring_torque(p, without_gravity(arm, alpha)), 0.0)
-
-
-def test_info_and_notices_name_it(arm: Robot) -> None:
-    from diffpbd.runtime.commands.info import describe
-
-    assert "lever spring on shoulder: lever_spring.stiffness [N/m]" in describe(arm.manifest)
-
-
-# Refusals ---------------------------------------------------------------------------------------------------------------
-
-
-def test_generate_refuses_before_it_writes(source: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="jb"):
-        generate(str(source), out=tmp_path / "out" / "arm", lever_springs=["jb"])
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_recipe_and_the_option(source: Path) -> None:
-    toml = source.with_suffix(".toml")
-    toml.write_text('urdf = "sprung.urdf"\nlever_springs = ["jd"]\n')
-    assert find_recipe(str(toml)).lever_springs == ("jd",)
-    assert dataclasses.replace(find_recipe(str(toml)), lever_springs=()).lever_springs == ()

@@ -10,7 +10,8 @@ import pinocchio
 import pytest
 from support.described import Described
 from support.description.builders import BODY as TENSOR_BODY
-from support.description.builders import LIMIT, doubt_codes, fault_codes, joint, link, robot
+from support.description.builders import LIMIT, doubt_codes, joint, link
+from support.made.screwed import PART, PITCH, PLACES, screw, screwed_arm, thread, with_prefix
 
 from diffpbd.codegen.description.check.validate import check
 from diffpbd.codegen.description.front.export import urdf_text
@@ -21,43 +22,11 @@ from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.model.shapes import read_shapes
 
-PITCH = 0.3
-"""[m] In a whole turn."""
-BODY = (
-    '<inertial><origin xyz="0.1 -0.05 0.2"/><mass value="1.5"/>'
-    '<inertia ixx="0.04" ixy="0.002" ixz="-0.003" iyy="0.05" iyz="0.001" izz="0.03"/></inertial>'
-)
-PLACES = ("0 0 0.4", "0.1 0.2 0.3", "0.2 0 0.1")
-
-
-def thread(pitch: float = PITCH) -> str:
-    return f'{LIMIT}<drake:screw_thread_pitch value="{pitch}"/>'
-
-
-def screw(parent: str, child: str, more: str = "", at: str = PLACES[1]) -> str:
-    written = joint("screw", parent, child, "screw", more or thread(), at)
-    return written.replace("<joint", "<drake:joint").replace("</joint", "</drake:joint")
-
-
-def with_prefix(*parts: str) -> bytes:
-    return robot(*parts).replace(b"<robot ", b'<robot xmlns:drake="http://drake.mit.edu" ')
-
-
-def arm() -> bytes:
-    """A hinge, a screw on it about an axis of its own, and a hinge behind."""
-    moved = (f'<origin xyz="{PLACES[1]}"', f'<origin rpy="0.3 -0.2 0.5" xyz="{PLACES[1]}"')
-    return with_prefix(
-        link("base"), *(link(k, BODY) for k in ("arm", "nut", "hand")),
-        joint("first", "base", "arm", at=PLACES[0]),
-        screw("arm", "nut").replace(*moved).replace('<axis xyz="0 1 0"', '<axis xyz="1 2 -2"'),
-        joint("last", "nut", "hand", at=PLACES[2]),
-    )  # fmt: skip
-
 
 @pytest.fixture(scope="module")
 def described(tmp_path_factory: pytest.TempPathFactory) -> Described:
     file = tmp_path_factory.mktemp("screw") / "arm.urdf"
-    file.write_bytes(arm())
+    file.write_bytes(screwed_arm())
     return Described.of(file)
 
 
@@ -140,54 +109,16 @@ def test_it_is_drawn_where_it_is(jack: tuple[Path, Robot]) -> None:
 
 
 def test_it_is_held_driven_and_followed_as_one(described: Described) -> None:
-    assert read_urdf(arm(), hold=["screw"]).n == 2
-    assert doubt_codes(arm()) == {"axis-length"}
+    assert read_urdf(screwed_arm(), hold=["screw"]).n == 2
+    assert doubt_codes(screwed_arm()) == {"axis-length"}
     follower = joint("last", "nut", "hand", more=f'{LIMIT}<mimic joint="screw"/>')
     chain = with_prefix(*map(link, ("base", "nut", "hand")), screw("base", "nut"), follower)
     assert [j.mimic and j.mimic.joint for j in read_urdf(chain).joints] == [None, 0, 0]
 
 
-@pytest.mark.parametrize(
-    ("more", "codes"),
-    [
-        (LIMIT, {"pitch"}),
-        (thread() + thread().removeprefix(LIMIT), {"pitch"}),
-        (thread().replace("0.3", "x"), {"number"}),
-    ],
-)
-def test_a_thread_without_a_pitch_is_refused(more: str, codes: set[str]) -> None:
-    assert fault_codes(with_prefix(link("base"), link("nut"), screw("base", "nut", more))) == codes
-
-
-def test_drakes_other_joints_are_refused() -> None:
-    ball = screw("base", "nut").replace('type="screw"', 'type="ball"')
-    assert fault_codes(with_prefix(link("base"), link("nut"), ball)) == {"joint-type"}
-
-
-def test_a_hinge_has_no_thread() -> None:
-    assert doubt_codes(with_prefix(link("base"), link("nut"), joint("hinge", "base", "nut", more=thread()))) == {
-        "pitch"
-    }
-
-
-PART = "screw:prismatic"
-
-
-@pytest.mark.parametrize(
-    ("options", "code"), [({"hold": [PART]}, "hold"), ({"tip": PART}, "tip"), ({"base": PART}, "base")]
-)
-def test_its_slide_has_no_name_in_the_file(options: dict[str, object], code: str) -> None:
-    assert fault_codes(arm(), **options) == {code}
-
-
-def test_nothing_follows_its_slide() -> None:
-    follower = joint("last", "nut", "hand", "prismatic", f'{LIMIT}<mimic joint="{PART}"/>')
-    assert fault_codes(with_prefix(*map(link, ("base", "nut", "hand")), screw("base", "nut"), follower)) == {"mimic"}
-
-
 def test_a_report_names_what_the_file_does() -> None:
     light = with_prefix(link("base"), link("nut", ""), screw("base", "nut"))
-    reports = [check(light), *(check(arm(), **chosen) for chosen in ({"base": "nut"}, {"tip": "arm"}))]
+    reports = [check(light), *(check(screwed_arm(), **chosen) for chosen in ({"base": "nut"}, {"tip": "arm"}))]
     told = [[(doubt.code, doubt.links, doubt.joints) for doubt in report.doubts] for report in reports]
     assert told[0] == [("singular", ("nut",), ("screw",))]
     assert told[1] == [("held", (), ("first",)), ("held", (), ("screw",))]
@@ -222,8 +153,3 @@ def test_what_drake_says_besides_is_named() -> None:
         'unknown attribute "drake:acceleration" of <limit>', "unknown <drake:damping> in <joint>"
     }  # fmt: skip
     assert any("<safety_controller> k_velocity" in m for m in said)
-
-
-def test_it_closes_no_loop() -> None:
-    parts = (*map(link, ("base", "one", "two")), joint("a", "base", "one"), joint("b", "one", "two"))
-    assert fault_codes(with_prefix(*parts, screw("base", "two"))) == {"loop"}

@@ -15,7 +15,6 @@ BLOCKS = {
     "friction": notation.FRICTION,
     "spring": notation.SPRING,
     "limit": notation.LIMIT,
-    "lever": notation.LEVER,
     "c": notation.ROWS,
 }
 

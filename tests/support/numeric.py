@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -91,11 +90,6 @@ class Worst:
         print(f"{self.what}: worst {self.value:.2e} (bar {self.bar:g}) at {self.place}")
         assert self.place, f"{self.what}: nothing was compared"
         assert self.value <= self.bar, f"{self.what}: {self.value:.3e} > {self.bar:g} at {self.place}"
-
-
-def by_rows(values: Mapping[str, Array], names: Sequence[str], row: int) -> dict[str, Any]:
-    """One row of every named argument."""
-    return {name: values[name][row] for name in names}
 
 
 def slopes(f: Callable[[Array], Array], size: int, step: float = 1e-4) -> Array:

@@ -27,7 +27,7 @@ from diffpbd.codegen.description.read.mjcf.document import is_mjcf, mesh_vertice
 from diffpbd.codegen.description.read.source import Element, SourceError, parse, read_bytes
 from diffpbd.codegen.description.read.urdf.document import read_document
 from diffpbd.codegen.description.read.urdf.transmissions import rotor_doubts, rotors
-from diffpbd.codegen.description.recipe.recipe import as_names
+from diffpbd.codegen.description.recipe.options import as_names
 from diffpbd.codegen.description.report import Finding, Report
 from diffpbd.codegen.description.robot.robot import WORLD, Robot, Shape
 from diffpbd.codegen.description.shapes.clearance import Shaping, shapes_of

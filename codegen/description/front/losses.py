@@ -13,17 +13,10 @@ from diffpbd.codegen.description.robot.robot import Joint, LoopType, Robot
 
 NOT_IN_URDF: Final = {
     "friction.transition_velocity": "the smoothing rate of Coulomb friction",
-    "friction.coulomb_asymmetry": "Coulomb friction that differs by direction",
-    "friction.viscous_asymmetry": "viscous friction that differs by direction",
-    "friction.stribeck": "what holds at rest beyond Coulomb friction",
-    "friction.stribeck_velocity": "the rate at which that falls",
-    "friction.way": "the way over which friction turns after a reversal",
-    "friction.deflection": "the state of friction with memory",
     "rotor_inertia": "rotor inertia",
     "torque_offset": "a sensor's torque offset",
     "spring.stiffness": "a joint spring",
     "spring.rest": "the rest position of a joint spring",
-    "lever_spring": "a lever spring",
     "wrench": "an external wrench",
     "limit.load": "how a joint's stop gives way",
     "limit.slip": "how a joint's stop gives way",
@@ -31,7 +24,9 @@ NOT_IN_URDF: Final = {
     "contact": "contact",
     "plane": "a plane",
 }
-"""Kinds of alpha entries for which a URDF has no place."""
+"""Kinds of alpha entries for which a URDF has no place, beside the numbers of force elements, which are named as they are."""
+PLAIN: Final = ("friction.coulomb", "friction.viscous", "friction.transition_velocity")
+"""Kinds of the plain friction law."""
 
 
 BOUNDS: Final = ("effort", "velocity", "lower", "upper")
@@ -49,7 +44,9 @@ def losses(robot: Robot, values: Mapping[str, float], defaults: Mapping[str, flo
         told = " ".join(f"{g:g}" for g in gravity)
         usual = " ".join(f"{g:g}" for g in DEFAULT_GRAVITY)
         notices.append(f"a URDF cannot hold gravity: here {told} m/s², readers take {usual}")
-    for kind, what in NOT_IN_URDF.items():
+    more = dict.fromkeys(name.rpartition(".")[0] for name in values if name.startswith("friction."))
+    laws = {kind: kind for kind in more if kind not in PLAIN}
+    for kind, what in {**laws, **NOT_IN_URDF}.items():
         lost = {
             name: value
             for name, value in values.items()

@@ -59,6 +59,9 @@ def load_recipe(path: str | os.PathLike[str]) -> Recipe:
     options |= {name: entries.read(name, known[name]) for name in content}
     options["urdf"] = path.parent / options["urdf"]
     options |= {"srdf": path.parent / options["srdf"]} if "srdf" in options else {}
+    options |= (
+        {"element": tuple(str(path.parent / word) for word in options["element"])} if "element" in options else {}
+    )
     options = {**file_defaults(options["urdf"]), **options}
     options["base"] = options.get("base") or None
     options["sweeps"] = {**DEFAULT_SWEEPS, **options.get("sweeps", {})}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 from diffpbd.codegen.description.read.numerals import LARGEST
@@ -11,7 +12,10 @@ from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.names import LONGEST, PUNCTUATION, strange_characters
 from diffpbd.runtime.base.options import Option
 
-__all__ = ["choices_of", "expect_relaxation", "expect_usable", "names_of", "option_words", "relaxation_of", "sweeps_of"]
+__all__ = [
+    "as_names", "choices_of", "expect_choice", "expect_relaxation", "expect_usable", "names_of", "option_words",
+    "relaxation_of", "sweeps_of",
+]  # fmt: skip
 
 NAMES: Final = "tuple[str, ...]"
 """Type of an entry of names."""
@@ -59,6 +63,19 @@ def choices_of(entry: dataclasses.Field[Any]) -> tuple[str, ...]:
     """Its values, where they are closed."""
     own: Option | None = entry.metadata.get("option")
     return entry.metadata.get("choices", ()) if own is None else own.choices
+
+
+def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
+    """One name, several or none, as a tuple."""
+    if names is None:
+        return ()
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def expect_choice(entry: str, value: str, choices: tuple[str, ...]) -> None:
+    """Refuses a value that is none of the choices."""
+    if value not in choices:
+        raise InputError(f'recipe: {entry} = "{value}" is not known; one of {", ".join(choices)} is expected')
 
 
 def names_of(text: str) -> list[str]:

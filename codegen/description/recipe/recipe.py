@@ -18,7 +18,9 @@ from diffpbd.codegen.description.recipe.options import (
     MOST_SWEEPS,
     NAMES,
     Relaxation,
+    as_names,
     choices_of,
+    expect_choice,
     expect_relaxation,
     expect_usable,
     names_of,
@@ -121,6 +123,10 @@ class Recipe:
         "Parameters of a spring between two lever arms about this hinge (stiffness [N/m], arms and rest length [m], angle "
         "[rad]), may be given more than once.", (), flag="--lever-spring", metavar="JOINT", many=True,
     )  # fmt: skip
+    element: tuple[str, ...] = option(
+        "A force element of a Python file (docs/elements.md): on every joint that it fits, or a spring on one; repeatable.",
+        (), metavar="FILE.py[=JOINT]", many=True,
+    )  # fmt: skip
     relaxation: Relaxation = option(
         "Relaxation factor of Jacobi sweeps, between 0 and 2 (default: 1 in the printed order, else 1.8 over the most "
         "joints at a link, at most 1), or `averaging`, which loses momentum.", None, metavar="FACTOR", parse=relaxation_of,
@@ -192,6 +198,12 @@ class Recipe:
         return f"{self.integrator}_{self.solver}"
 
     @property
+    def attached(self) -> tuple[tuple[str, str], ...]:
+        """Element and joint of every spring on a chosen joint."""
+        own = (word.partition("=")[::2] for word in self.element if "=" in word)
+        return (*(("lever_spring", joint) for joint in self.lever_springs), *own)
+
+    @property
     def printed(self) -> tuple[str, ...]:
         """Parts of the paper's sweeps that are as it prints them."""
         chosen = {"multiplier": self.multiplier == "scalar", "order": self.sweep_order == "printed"}
@@ -210,12 +222,12 @@ class Recipe:
             )
         for entry in dataclasses.fields(self):
             for value in as_names(getattr(self, entry.name)) if (choices := choices_of(entry)) else ():
-                _expect_choice(entry.name, value, choices)
+                expect_choice(entry.name, value, choices)
         words = {ALL: tuple(DEFAULT_SWEEPS), PUBLISHED: PUBLISHED_VARIANTS}
         chosen = dict.fromkeys(v for name in self.variants for v in words.get(name, (name,)))
         object.__setattr__(self, "variants", tuple(DEFAULT_SWEEPS) if ALL in self.variants else tuple(chosen))
         for variant in self.sweeps:
-            _expect_choice("sweeps", variant, tuple(DEFAULT_SWEEPS))
+            expect_choice("sweeps", variant, tuple(DEFAULT_SWEEPS))
         if self.variant not in self.variants:
             raise InputError(f'recipe "{self.name}": the default variant {self.variant} is not among variants')
         for variant, count in self.sweeps.items():
@@ -286,15 +298,3 @@ def with_options(recipe: Recipe, **options: Any) -> Recipe:
                 f"sweeps: {name} is not made, so nothing would count its sweeps; add it to variants, or leave it out."
             )
     return made
-
-
-def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
-    """One name, several or none, as a tuple."""
-    if names is None:
-        return ()
-    return (names,) if isinstance(names, str) else tuple(names)
-
-
-def _expect_choice(entry: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise InputError(f'recipe: {entry} = "{value}" is not known; one of {", ".join(choices)} is expected')

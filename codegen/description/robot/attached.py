@@ -1,4 +1,4 @@
-"""Attachments of a robot by name: frames of external wrenches, hinges of lever springs."""
+"""Attachments of a robot by name: frames of external wrenches, joints of springs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ def wrench_frames(robot: Robot, names: Sequence[str]) -> tuple[Tip, ...]:
     return _chosen("wrench", frames, names, lambda name: _no_frame(robot, name))
 
 
-def lever_joints(robot: Robot, names: Sequence[str]) -> tuple[int, ...]:
-    """The hinges of these names, in order; a name that no hinge has is refused, and one given twice."""
-    hinges = {j.name: k for k, j in enumerate(robot.joints) if not j.type.slides}
-    return _chosen("lever spring", hinges, names, lambda name: _no_hinge(robot, name))
+def spring_joints(robot: Robot, element: str, on: str, names: Sequence[str]) -> tuple[int, ...]:
+    """The joints of these names for springs of an element, which fit a "hinge", a "slide" or "any" joint, in order; a name
+    that no such joint has is refused, and one given twice."""
+    known = {j.name: k for k, j in enumerate(robot.joints) if on in ("any", "slide" if j.type.slides else "hinge")}
+    return _chosen(element.replace("_", " "), known, names, lambda name: _no_joint(robot, name))
 
 
 def _chosen(what: str, known: Mapping[str, T], names: Sequence[str], why: Callable[[str], str]) -> tuple[T, ...]:
@@ -34,9 +35,11 @@ def _chosen(what: str, known: Mapping[str, T], names: Sequence[str], why: Callab
     return tuple(known[name] for name in names)
 
 
-def _no_hinge(robot: Robot, name: str) -> str:
-    slide = any(j.name == name for j in robot.joints)
-    return f'joint "{name}" slides, and levers turn' if slide else f'{robot.name} has no moving joint "{name}"'
+def _no_joint(robot: Robot, name: str) -> str:
+    for joint in robot.joints:
+        if joint.name == name:
+            return f'joint "{name}" {"slides" if joint.type.slides else "turns"}'
+    return f'{robot.name} has no moving joint "{name}"'
 
 
 def _no_frame(robot: Robot, name: str) -> str:

@@ -23,10 +23,11 @@ from diffpbd.codegen.description.read.meshes import MeshError, hull, hull_triang
 from diffpbd.codegen.description.read.numerals import NumberError, read_number, read_vector
 from diffpbd.codegen.description.read.source import Element
 from diffpbd.codegen.description.report import Finding, listed, quoted
-from diffpbd.codegen.description.robot.robot import IDENTITY, ZERO, Mat3, Shape, Vec3
+from diffpbd.codegen.description.robot.robot import IDENTITY, ZERO, Mat3, Robot, Shape, Vec3
 from diffpbd.codegen.description.shapes.collisions import Refused, placed_shape
 from diffpbd.codegen.description.shapes.units import unit_doubt
 from diffpbd.codegen.description.tree.selection import Selection
+from diffpbd.runtime.base.errors import InputError, arg
 
 LEAST: Final = 1e-9
 """[m] A capsule shorter than this is a sphere, and what is written smaller is nothing."""
@@ -275,4 +276,13 @@ def _size(shape: Element, attribute: str) -> float:
     return value
 
 
-__all__ = ["WORLD_FRAME", "ShapeEntry", "Shaping", "shapes_of"]
+def expect_shapes(robot: Robot) -> None:
+    """Refuses a robot without any, before anything is derived."""
+    if not robot.shapes:
+        raise InputError(
+            f"{robot.name}: {arg.clearance}: the description has no <collision>, and the recipe no [[shape]]; nothing is to be "
+            "kept clear of."
+        )
+
+
+__all__ = ["WORLD_FRAME", "ShapeEntry", "Shaping", "expect_shapes", "shapes_of"]

@@ -8,7 +8,7 @@ from typing import Final
 from diffpbd.codegen.emit.emission.model_header import Table, Value, add_source_model
 from diffpbd.codegen.emit.emission.paths import LANES, add_lanes
 from diffpbd.codegen.emit.emission.sources import Emission, Shapes, arguments
-from diffpbd.codegen.emit.step.kinds import COULOMB, FRICTION, PLAIN_FRICTION, starts, zero
+from diffpbd.codegen.emit.step.kinds import PLAIN_FRICTION, coulomb_kinds, friction_kinds, starts, zero
 from diffpbd.codegen.emit.step.parameter_slopes import Slope
 from diffpbd.codegen.emit.step.step_kernels import StepKernels
 from diffpbd.codegen.emit.text.c_writer import MOST_LANES
@@ -27,17 +27,18 @@ def add_joint_step(
     n: int,
     links: int,
     alpha: Sequence[Parameter],
+    laws: Sequence[str] = (),
     graphs: Container[str] = (),
     by_alpha: bool = True,
     along: bool = True,
 ) -> int:
     """The joint-space step, its derivatives and rollouts, on n coordinates; returns the size of its work array.
 
-    `graphs` names what has a CasADi graph; `by_alpha`: whether the Jacobian by parameters is there; `along`: whether what
-    several steps make is."""
+    `laws` are the parts of the friction law beyond the plain one, `graphs` names what has a CasADi graph; `by_alpha`: whether
+    the Jacobian by parameters is there; `along`: whether what several steps make is."""
     deep = kernels.deep
     emission.texts["joint_step"] = kernels.bytes
-    values = _values(kernels, n, links, alpha, by_alpha)
+    values = _values(kernels, n, links, alpha, laws, by_alpha)
     size = doubles("joint_step.c", values)
 
     def count(*names: str) -> int:
@@ -114,10 +115,10 @@ def _of_orders(step: int, jacobian: int, adjoint: int) -> Iterator[tuple[str, in
 
 
 def _values(
-    kernels: StepKernels, n: int, links: int, alpha: Sequence[Parameter], by_alpha: bool
+    kernels: StepKernels, n: int, links: int, alpha: Sequence[Parameter], laws: Sequence[str], by_alpha: bool
 ) -> Mapping[str, Value | bool]:
-    """What joint_step.c and joint_step_lanes.h are told."""
-    coulomb, friction = starts(alpha, COULOMB), starts(alpha, FRICTION)
+    """Values of the model header of joint_step.c and joint_step_lanes.h."""
+    coulomb, friction = starts(alpha, coulomb_kinds(laws)), starts(alpha, friction_kinds(laws))
     values: dict[str, Value | bool] = {
         "N": n, "LINKS": links, "NA": len(alpha), "NM": kernels.model, "RECORD": kernels.record, "FACTORS": kernels.factors,
         "MASS": kernels.mass, "KERNEL_WORK": kernels.work, "JOINT": tree_jacobian.ROWS, "DEEP": kernels.deep,

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from diffpbd.codegen.laws import elements
+from diffpbd.codegen.laws.elements.declaration import PARTS
 from diffpbd.runtime.folder.manifest import Parameter
 
-COULOMB = ("friction.coulomb", "friction.coulomb_asymmetry", "friction.stribeck")
-VISCOUS = ("friction.viscous", "friction.viscous_asymmetry")
-FRICTION = (COULOMB[0], VISCOUS[0], *COULOMB[1:], *VISCOUS[1:])
-"""Kinds of alpha whose values, where all are zero, leave no Coulomb friction, no viscous friction, none."""
+
+def _more(part: str, laws: Sequence[str]) -> list[str]:
+    return [f"friction.{name}" for law in laws for name in elements.friction(law).linear(part)]
+
+
+def coulomb_kinds(laws: Sequence[str]) -> tuple[str, ...]:
+    """Kinds of alpha whose values, where all are zero, leave no Coulomb friction."""
+    return ("friction.coulomb", *_more("coulomb", laws))
+
+
+def friction_kinds(laws: Sequence[str]) -> tuple[str, ...]:
+    """The same of all friction."""
+    return ("friction.coulomb", "friction.viscous", *(kind for part in PARTS for kind in _more(part, laws)))
+
+
 PLAIN_FRICTION = 2
 
 

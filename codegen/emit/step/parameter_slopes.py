@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from diffpbd.codegen.graph.model.model import Model
 from diffpbd.codegen.joint_space.link_shares import NUMBERS, PUSHES, SHARE
 from diffpbd.codegen.joint_space.tree_jacobian import COLUMNS, SWEPT
+from diffpbd.codegen.laws import attached
 from diffpbd.codegen.program.tree import Tree
 
 OWN, SHARED, GRAVITY = range(3)
@@ -43,9 +44,16 @@ def parameter_slopes(model: Model, offset: Mapping[str, int], sparsity: Sequence
         elif name == "gravity":
             slope = Slope(column, GRAVITY, row, 0)
         else:
-            slope = Slope(column, OWN, place, tree.levers[col] if name == "lever" else row)
+            slope = Slope(column, OWN, place, _joint(tree, name, row))
         result.append(slope)
     return tuple(result)
+
+
+def _joint(tree: Tree, name: str, row: int) -> int:
+    """The joint of a number of a block of joints' own."""
+    if name != attached.BLOCK:
+        return row
+    return next(a.joint for a, at in zip(tree.attached, tree.attached_places, strict=True) if at.start <= row < at.stop)
 
 
 def share_numbers(tree: Tree) -> int:
@@ -58,6 +66,6 @@ ADDED: Final = (4, 26, 6)
 
 
 def operations(tree: Tree, slopes: Sequence[Slope], entries: int) -> int:
-    """Of templates/step/tree_parameters.h with its solves, beside those of kernels."""
+    """Operations of templates/step/tree_parameters.h with its solves, beside those of kernels."""
     sums = sum(ADDED[s.kind] * (1, len(tree.ancestors(s.joint)), tree.n)[s.kind] for s in slopes)
     return sums + SWEPT * tree.n * COLUMNS * -(-entries // COLUMNS)

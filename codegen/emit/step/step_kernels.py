@@ -28,7 +28,7 @@ from diffpbd.codegen.program.outline import outlined
 from diffpbd.codegen.program.program import Program
 
 NUMBERS = ("before", "after", "body", "gravity", "rotor", "stiffness", "rest", "coulomb", "viscous", "transition")
-"""Blocks of the model that the step's programs take as inputs; external wrenches and lever springs have one more each."""
+"""Blocks of the model that the step's programs take; external wrenches and springs on chosen joints have one more each."""
 SHARED: Final = ("h", "alpha", "model")
 """Inputs that all states of a batch have in common where they are worked out side by side."""
 LANES: Final = (
@@ -75,7 +75,7 @@ class StepKernels:
 
     @property
     def bytes(self) -> int:
-        """Of all texts."""
+        """Bytes of all texts."""
         return sum(map(len, (*self.texts, *self.step, *self.derivatives, *self.portable, *self.sixth)))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from diffpbd.codegen.emit.emission.model_header import Table, Value, add_source_model
 from diffpbd.codegen.emit.emission.sources import Emission, argument
-from diffpbd.codegen.emit.step.kinds import COULOMB, FRICTION, starts, zero
+from diffpbd.codegen.emit.step.kinds import coulomb_kinds, friction_kinds, starts, zero
 from diffpbd.codegen.emit.tables.constants import OUTSIDE_LIMITS
 from diffpbd.codegen.emit.text.c_writer import literal
 from diffpbd.codegen.emit.text.call_writer import CallWriter, Routine
@@ -73,10 +73,11 @@ def add_steps(
     )
     entries = [dataclasses.replace(next(v for v in emitted if v.name == default), suffix=""), *emitted]
     slack = max(model.chosen.slack, default=0.0) if closures else 0.0
+    coulomb, friction = (starts(model.entries, kinds(model.tree.friction)) for kinds in (coulomb_kinds, friction_kinds))
     values: dict[str, Value | bool] = {
         "N": model.robot.n, "NA": len(model.entries), "BLOCKS": len(fixed), "VALUES": len(where), "SHARED": max(1, shared),
-        "ROTOR": first("rotor_inertia."), "NO_COULOMB(alpha, k)": zero(starts(model.entries, COULOMB)),
-        "NO_FRICTION(alpha, k)": zero(starts(model.entries, FRICTION)), "REVERSE": reverse,
+        "ROTOR": first("rotor_inertia."), "NO_COULOMB(alpha, k)": zero(coulomb),
+        "NO_FRICTION(alpha, k)": zero(friction), "REVERSE": reverse,
         "ROWS": rows, "KEPT": model.tree.rows, "REDUNDANT": model.tree.redundant, "LIMITED": len(model.tree.limits),
         **{f"{name.upper()}_BLOCK": begins.get(name, 0) for name in ("loop", "joint", "limit")},
         # Up to what rows may be open, and opening, at the ends of a step: more by what rounded numbers leave open.

@@ -8,7 +8,7 @@ import casadi as ca
 
 from diffpbd.codegen.emit.emission.model_header import add_source_model
 from diffpbd.codegen.emit.emission.sources import Emission, Shapes, arguments, places
-from diffpbd.codegen.emit.step.kinds import FRICTION, starts
+from diffpbd.codegen.emit.step.kinds import friction_kinds, starts
 from diffpbd.codegen.emit.text.c_writer import kernel
 from diffpbd.codegen.functions import DOCS
 from diffpbd.runtime.folder.manifest import Parameter
@@ -21,9 +21,10 @@ WEIGHTS = 3
 
 def add_torque_estimation(
     emission: Emission, graphs: Sequence[ca.Function], driven: Sequence[int], joints: int, alpha: Sequence[Parameter],
-    loops: bool = False,
+    laws: Sequence[str] = (), loops: bool = False,
 ) -> None:  # fmt: skip
-    """src/torque_estimation.c and its manifest entry, for coordinates that are `driven` (1: by a motor) of so many joints.
+    """src/torque_estimation.c and its manifest entry, for coordinates that are `driven` (1: by a motor) of so many joints
+    with these friction laws beyond the plain one.
 
     `jac_kicked_step` and `friction_torque` must have been added.
     """
@@ -34,7 +35,7 @@ def add_torque_estimation(
         emission, "torque_estimation",
         {
             "N": n, "NA": len(alpha), "JOINTS": joints, "RATES": graphs[0].numel_out(0), "VARYING": len(graphs) > RATES,
-            "FRICTION_STARTS": f"{{{', '.join(map(str, starts(alpha, FRICTION)))}}}",
+            "FRICTION_STARTS": f"{{{', '.join(map(str, starts(alpha, friction_kinds(laws))))}}}",
             "INNER_WORK": max(step.work_size or 0, friction.work_size or 0, *(k.work for k in kernels)),
             **places("estimate_torque", ()),
         },

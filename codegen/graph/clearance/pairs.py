@@ -4,7 +4,7 @@ Candidates are all pairs whose links can move against each other. Left out, each
 and, as in MoveIt's setup assistant, pairs that sampling finds to touch in nearly every pose, by their make, or never; and
 neighbours that stay close to each other at their joint. Poses are drawn within the limits, deterministically. For a pair that
 never touched, its distance is then minimised by gradient descent from its nearest samples, which finds contacts in corners
-that no sample hit.
+that no sample hit. Where loops are closed, all of this is done in poses that close them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from diffpbd.codegen.description.geometry.rigid import norm
 from diffpbd.codegen.description.report import listed, quoted
 from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.graph.clearance.clearance import Clearance
+from diffpbd.codegen.graph.clearance.closed import Closing
 from diffpbd.codegen.graph.functions.functions import Graphs
 from diffpbd.codegen.graph.solved.floating import PLACE
-from diffpbd.runtime.base.errors import InputError, arg
+from diffpbd.runtime.base.errors import InputError
 
 Array = npt.NDArray[np.float64]
 Indices = tuple[int, int]
@@ -42,6 +43,8 @@ DISABLED: Final = "disabled in the SRDF"
 UNNAMED: Final = "not among the recipe's pairs"
 OFTEN: Final = 0.5
 """[1] Share above which a kept pair is reported: its shapes are too wide, or the robot is folded."""
+FEWEST: Final = 100
+"""[1] Closed poses without which nothing is left out."""
 FOLLOWED: Final = 4
 """[1] Number of nearest poses of a pair for descent."""
 WAY, SHORTER = 40, 0.7
@@ -62,13 +65,8 @@ class Chosen:
 
 
 def choose(graphs: Graphs) -> Chosen:
-    """The pairs of a model's robot; those of its recipe, where it names any."""
+    """The pairs of a model's robot, which has shapes; those of its recipe, where it names any."""
     robot, recipe = graphs.model.robot, graphs.model.recipe
-    if not robot.shapes:
-        raise InputError(
-            f"{robot.name}: {arg.clearance}: the description has no <collision>, and the recipe no [[shape]]; nothing is to be "
-            "kept clear of."
-        )
     moving = _moving(robot)
     if recipe.pairs:
         named = _named(robot, moving, recipe.pairs)
@@ -86,18 +84,24 @@ def _reasons(found: Mapping[str, Sequence[Indices]]) -> dict[str, tuple[Indices,
 
 
 def _sampled(graphs: Graphs, asked: Sequence[Indices]) -> Chosen:
-    """Of these pairs those that touch in some poses. A moving base stands at zero there: pairs with the world are all kept."""
+    """Those of these pairs that touch in some poses. A moving base stands at zero there: pairs with the world are all kept."""
     robot = graphs.model.robot
     free = tuple(pair for pair in asked if robot.base_freedoms and min(robot.shapes[k].link for k in pair) < 0)
     every = [pair for pair in asked if pair not in free]
     if not every:
         return Chosen(free, {}, ())
-    poses = _poses(robot, SAMPLES)
+    low, high = _within(robot)
+    closing = Closing(graphs, low, high)
+    poses, closed = closing(_poses(robot, SAMPLES))
+    poses = poses[closed]
+    if len(poses) < FEWEST:
+        line = f"{len(poses)} of {SAMPLES} poses close the loops, at least {FEWEST} are expected: all pairs are watched"
+        return Chosen((*free, *every), {}, (f"{line}. Name pairs in the recipe (docs/clearance.md)",))
     found = _distances(graphs, every)(poses)
     touching = (found < 0.0).mean(axis=0)
     never = [k for k in range(len(every)) if not touching[k]]
-    missed = _reached(graphs, every, never, poses, found) if never else set()
-    why = {k: APART for k in never if k not in missed}
+    missed = _reached(graphs, closing, [every[k] for k in never], poses, found[:, never]) if never else set()
+    why = {k: APART for at, k in enumerate(never) if at not in missed}
     for k, pair in enumerate(every):
         if touching[k] >= MOSTLY:
             why[k] = ALWAYS
@@ -132,9 +136,10 @@ def _moving(robot: Robot) -> tuple[Indices, ...]:
 
 
 def _neighbours(robot: Robot, pair: Indices) -> bool:
-    """Whether a joint connects the links of both shapes."""
+    """Whether a joint connects the links of both shapes, or one that closes a loop."""
     low, high = sorted(robot.shapes[k].link for k in pair)
-    return robot.joints[high].parent == low
+    cut = any({loop.parent, loop.child} == {low, high} for loop in robot.loops)
+    return robot.joints[high].parent == low or cut
 
 
 def _named(robot: Robot, every: Sequence[Indices], words: Sequence[str]) -> tuple[Indices, ...]:
@@ -188,19 +193,25 @@ def limits(robot: Robot) -> tuple[Array, Array]:
     return np.array(low), np.array(high)
 
 
-def _reached(graphs: Graphs, every: Sequence[Indices], never: Sequence[int], poses: Array, found: Array) -> set[int]:
-    """Pairs that never touched in a sample but do after descent."""
-    at = Clearance(graphs, [every[k] for k in never], {})
+def _within(robot: Robot) -> tuple[Array, Array]:
+    """Limits of the numbers of a pose, but for the place of a floating base."""
+    low, high = limits(robot)
+    first = PLACE - 1 if robot.floating else 0
+    return low[first:], high[first:]
+
+
+def _reached(graphs: Graphs, closing: Closing, pairs: Sequence[Indices], poses: Array, found: Array) -> set[int]:
+    """Those of the pairs, which never touched in these poses, that do after descent."""
+    at = Clearance(graphs, pairs, {})
     apart = at.found()
     J = at.jacobian(apart)
     both = ca.Function("clearance", [graphs.p, graphs.alpha], [ca.vertcat(*[x.distance for x in apart]), J])
     alpha = ca.DM([entry.default for entry in graphs.model.entries])
-    low, high = limits(graphs.model.robot)
+    low, high = _within(graphs.model.robot)
     first = PLACE if graphs.model.robot.floating else 0
-    low, high = low[max(first - 1, 0) :], high[max(first - 1, 0) :]
-    nearest = np.argsort(found[:, list(never)], axis=0, kind="stable")[:FOLLOWED]  # (followed, pairs)
+    nearest = np.argsort(found, axis=0, kind="stable")[:FOLLOWED]  # (followed, pairs)
     count = nearest.size
-    q, own = poses[nearest.T.ravel()], np.repeat(np.arange(len(never)), len(nearest))
+    q, own = poses[nearest.T.ravel()], np.repeat(np.arange(len(pairs)), len(nearest))
     step = np.full(count, FIRST)
 
     def at_poses(q: Array) -> tuple[Array, Array]:
@@ -214,11 +225,12 @@ def _reached(graphs: Graphs, every: Sequence[Indices], never: Sequence[int], pos
         moved = q.copy()
         way = (step[:, None] * slope / np.maximum(size, 1e-12))[:, max(first - 1, 0) :]
         moved[:, first:] = np.clip(q[:, first:] - way, low, high)
+        moved, closed = closing(moved)
         lower, there = at_poses(moved)
-        better = lower < d
+        better = closed & (lower < d)
         q[better], d[better], slope[better] = moved[better], lower[better], there[better]
         step[~better] *= SHORTER
-    return {never[k] for k in own[d < 0.0]}
+    return set(own[d < 0.0].tolist())
 
 
 def reach_of(robot: Robot) -> tuple[float, ...]:

@@ -9,7 +9,7 @@ import casadi as ca
 from diffpbd.codegen.functions import DOCS
 from diffpbd.codegen.graph.expressions.translate import function, graph_of
 from diffpbd.codegen.graph.functions.derivatives import Spec
-from diffpbd.codegen.laws import levers
+from diffpbd.codegen.laws import attached
 from diffpbd.codegen.program.program import Program
 
 __all__ = ["specs"]
@@ -22,7 +22,7 @@ def specs() -> Iterator[Spec]:
     program = Program("lever_spring_torque", DOCS["lever_spring_torque"])
     angle = program.scalar("angle")
     numbers = [program.scalar(name) for name in LEVER]
-    program.output("lever_torque", levers.law(program, "torque", angle, numbers))
+    program.output("lever_torque", attached.law(program, "lever_spring", "torque", angle, numbers))
     graph = function(program)
     symbols = {name: ca.SX.sym(name) for name in program.inputs}
     value = graph(*symbols.values())

@@ -19,7 +19,7 @@ from diffpbd.codegen.graph.step.joint_step import solve
 from diffpbd.codegen.joint_space import recursive, recursive_jacobian, wrenches
 from diffpbd.codegen.joint_space.contact import contacts
 from diffpbd.codegen.joint_space.loops import closures
-from diffpbd.codegen.laws import forces, levers, memory
+from diffpbd.codegen.laws import attached, forces
 from diffpbd.codegen.program.program import Program
 
 Pairs = Sequence[tuple[str, Any]]
@@ -52,11 +52,11 @@ class Graphs:
         return self.gears.torques(self.program(program, pd=self.gears.rates(pd))["torque"])
 
     def spring(self, p: Any) -> Any:
-        """Torque of joint springs and lever springs on each coordinate (n)."""
+        """Torque of joint springs and of those on chosen joints on each coordinate (n)."""
         tree, all_p = self.model.tree, self.gears.positions(p)
         torque = self.program(forces.spring_program(tree.n), p=all_p)["torque"]
-        if tree.levers:
-            torque = torque + self.program(levers.program(tree, "torque"), p=all_p)["torque"]
+        if tree.attached:
+            torque = torque + self.program(attached.program(tree, "torque"), p=all_p)["torque"]
         return self.gears.torques(torque)
 
     def pose_torque(self, p: Any) -> Any:
@@ -118,7 +118,7 @@ class Graphs:
         yield "friction_torque", [("pd", pd), alpha], {"torque": self.friction(pd)}
         if forces.has_memory(tree.friction):
             given = {"pd_next": gears.rates(pd), "h": self.h}
-            end = self.program(memory.deflection_program(tree.n), **given)["deflection"]
+            end = self.program(forces.deflection_program(tree.n, tree.friction), **given)["deflection"]
             within = ca.fmax(ca.fmin(end[tree.base :], 1), -1)  # rounding of a deflection at its bound
             yield "deflection_next", [("pd_next", pd), ("h", self.h), alpha], {"deflection": within}
         if tree.closures:
@@ -173,9 +173,9 @@ class Graphs:
             "slope"
         ]
         by_pose = rigid["du_dp"] + ca.diag(own["stiffness"])
-        if self.model.tree.levers:
+        if self.model.tree.attached:
             by_pose = by_pose + ca.diag(
-                self.program(levers.program(self.model.tree, "slope"), p=gears.positions(p))["slope"]
+                self.program(attached.program(self.model.tree, "slope"), p=gears.positions(p))["slope"]
             )
         if self.model.tree.wrenches:
             gradient = wrenches.gradient_program(self.model.tree)

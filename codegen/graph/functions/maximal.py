@@ -14,13 +14,13 @@ from diffpbd.codegen.graph.expressions.geometry import rows, square
 from diffpbd.codegen.graph.expressions.translate import call_graph, inline
 from diffpbd.codegen.graph.model.model import Model
 from diffpbd.codegen.graph.step.joint_step import forwards
-from diffpbd.codegen.laws import forces
+from diffpbd.codegen.laws import attached, forces
 from diffpbd.codegen.laws.cuts import LOOP_ROWS
 from diffpbd.codegen.method import constraints, kinematics, step, velocity
 from diffpbd.codegen.method.corrections import Multiplier
 from diffpbd.codegen.method.parameters import axes_of, maximal_parameters
 from diffpbd.codegen.method.stage import friction_size
-from diffpbd.codegen.program.notation import BODY, JOINT, LEVER, LIMIT, SPRING, STATE, WRENCH
+from diffpbd.codegen.program.notation import BODY, JOINT, LIMIT, SPRING, STATE, WRENCH
 from diffpbd.codegen.program.program import Program
 from diffpbd.codegen.program.tree import Tree
 
@@ -30,9 +30,9 @@ def block_sizes(tree: Tree) -> dict[str, int]:
     sizes = {"body": BODY, "joint": JOINT, "friction": friction_size(tree), "spring": SPRING}
     sizes |= {"limit": LIMIT} if tree.limits else {}
     wrench = {"wrench": WRENCH * len(tree.wrenches)} if tree.wrenches else {}
-    lever = {"lever": LEVER * len(tree.levers)} if tree.levers else {}
+    chosen = {attached.BLOCK: tree.attached_size} if tree.attached else {}
     loop = {"loop": LOOP_ROWS * len(tree.closures)} if tree.closures else {}
-    return {k: size * tree.n for k, size in sizes.items()} | wrench | lever | loop
+    return {k: size * tree.n for k, size in sizes.items()} | wrench | chosen | loop
 
 
 def blocks(model: Model) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def blocks(model: Model) -> dict[str, Any]:
     result["friction"] = interleaved(*forces.friction_names(model.tree.friction))
     result["spring"] = interleaved("stiffness", "rest")
     result["limit"] = model.blocks["limit"]
-    result |= {k: ca.vec(v) for k, v in model.only(["wrench", "lever"]).items()}
+    result |= {k: ca.vec(v) for k, v in model.only(["wrench", attached.BLOCK]).items()}
     if model.tree.closures:
         result["loop"] = _cuts(model, result["joint"])
     return {k: ca.densify(result[k]) for k in block_sizes(model.tree)}

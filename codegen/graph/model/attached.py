@@ -1,4 +1,4 @@
-"""Parameters of a robot's closed loops, contacts, wrenches and lever springs, as columns of blocks."""
+"""Parameters of a robot's closed loops, contacts, wrenches and springs, as columns of blocks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from diffpbd.codegen.description.robot.robot import BOX, CAPSULE, IDENTITY, SPHE
 from diffpbd.codegen.description.robot.robot import Contact as Sphere
 from diffpbd.codegen.graph.expressions.distances import PLANE
 from diffpbd.codegen.graph.expressions.geometry import rows, turned, vector
-from diffpbd.codegen.graph.model.parameters import LEVER_PARTS, WRENCH_PARTS, across, extent
-from diffpbd.codegen.program.tree import Contact
+from diffpbd.codegen.graph.model.parameters import WRENCH_PARTS, across, extent
+from diffpbd.codegen.laws import elements
+from diffpbd.codegen.program.tree import Attached, Contact
 
 SHORT = 1e-9
 """[m] Length of a capsule whose ends are entries of alpha, below which it has no direction."""
@@ -113,9 +114,10 @@ def wrench_numbers(entry: Any, frame: Tip) -> Any:
     return ca.vertcat(ca.DM(list(frame.translation)), *parts)
 
 
-def lever_numbers(entry: Any, joint: str) -> Any:
-    """Numbers of a lever spring (5)."""
-    return ca.vertcat(*[entry(f"lever_spring.{part}.{joint}", 0.0) for part in LEVER_PARTS])
+def spring_numbers(entry: Any, robot: Robot, one: Attached) -> Any:
+    """Numbers of a spring on a chosen joint, a column."""
+    spring, joint = elements.spring(one.element), robot.joints[one.joint].name
+    return ca.vertcat(*[entry(f"{spring.name}.{number.name}.{joint}", 0.0) for number in spring.numbers])
 
 
 def frame_of(loop: Loop) -> tuple[tuple[float, ...], ...]:

@@ -16,7 +16,7 @@ import casadi as ca
 from diffpbd.codegen.description.geometry.rigid import AXES, MOMENTS, triad_of, upper_triangle
 from diffpbd.codegen.description.recipe.recipe import Recipe
 from diffpbd.codegen.description.report import Finding
-from diffpbd.codegen.description.robot.attached import lever_joints, wrench_frames
+from diffpbd.codegen.description.robot.attached import wrench_frames
 from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.graph.expressions.geometry import (
     about_origin,
@@ -31,13 +31,15 @@ from diffpbd.codegen.graph.expressions.geometry import (
 from diffpbd.codegen.graph.model.attached import (
     as_touching,
     contact_blocks,
-    lever_numbers,
     loop_numbers,
+    spring_numbers,
     wrench_numbers,
 )
-from diffpbd.codegen.graph.model.parameters import SIDES, WITHOUT_ENTRY, is_limited
+from diffpbd.codegen.graph.model.force_elements import attached_springs, friction_laws
+from diffpbd.codegen.graph.model.parameters import SIDES, is_limited, without_entry
 from diffpbd.codegen.laws import forces
-from diffpbd.codegen.program.tree import Closure, Gear, Tree
+from diffpbd.codegen.laws.attached import BLOCK
+from diffpbd.codegen.program.tree import Attached, Closure, Gear, Tree
 from diffpbd.runtime.folder.manifest import Parameter
 
 JOINT_BLOCKS: Mapping[str, str] = {
@@ -51,21 +53,16 @@ JOINT_BLOCKS: Mapping[str, str] = {
 }
 """Program input → alpha kind, for what every joint has one of."""
 
-FRICTION_BLOCKS: Mapping[str, str] = {
-    name: f"friction.{name}" for names in forces.MORE_FRICTION.values() for name in names
-}
-"""The same for what every joint of a robot with such a law of friction has."""
-
 
 def tree_of(
     robot: Robot,
     limits: bool = False,
     wrenches: Sequence[str] = (),
-    levers: Sequence[str] = (),
+    attached: tuple[Attached, ...] = (),
     friction: Sequence[str] = (),
 ) -> Tree:
-    """Topology of a robot; with `limits` those of its joints act, external wrenches at the frames of these names, lever
-    springs on the joints of these, and these parts of the law of friction."""
+    """Topology of a robot; with `limits` those of its joints act, external wrenches at the frames of these names, these
+    springs on chosen joints, and these parts of the law of friction."""
     mimics = [joint.mimic for joint in robot.joints]
     gears = tuple(None if m is None else Gear(m.joint, m.multiplier, m.offset) for m in mimics)
     return Tree(
@@ -75,9 +72,9 @@ def tree_of(
         tuple(is_limited(j) for j in robot.joints) if limits else (),
         tuple(frame.link for frame in wrench_frames(robot, wrenches)),
         gears if any(gears) else (),
-        lever_joints(robot, levers),
+        attached,
         tuple(Closure(loop.type.value, loop.parent, loop.child) for loop in robot.loops),
-        friction=tuple(law for law in forces.MORE_FRICTION if law in friction),
+        friction=tuple(friction),
         contacts=tuple(as_touching(pair) for pair in robot.pairs),
         base=len(robot.base_freedoms) if robot.floating else 0,
     )
@@ -111,7 +108,8 @@ class Model:
     hinge_before 12 × n, hinge_body 10 × n (before and body with link axes turned into the joint's), carried n (mass of
     subtrees), the `JOINT_BLOCKS` n each; mass n, com 3 × n, inertia 6 × n (about the COM, without payload), rotation 9 × n,
     translation 3 × n, limit 2 n (lower and upper a joint, 0 where none acts),
-    payload 10 (mass, com, inertia about it, tip frame), wrench 9 × wrenches (point, force, torque), lever 5 × lever springs,
+    payload 10 (mass, com, inertia about it, tip frame), wrench 9 × wrenches (point, force, torque), attached (numbers of
+    the springs on chosen joints),
     loop 25 × loops (see `closures`); `chosen` says which rows of these are kept; core 32 × contacts (see `meetings`),
     contact_law `IN_CONE` × contacts (a friction of 0 without any); heading 9, the rotation by rows of the frame in
     which a floating base is stepped.
@@ -162,7 +160,7 @@ def assemble(robot: Robot, recipe: Recipe, entries: tuple[Parameter, ...]) -> Mo
         return alpha[index[name]] if name in index else ca.SX(number)
 
     def column(kind: str) -> Any:
-        return ca.vertcat(*[entry(f"{kind}.{j.name}", WITHOUT_ENTRY.get(kind, 0.0)) for j in robot.joints])
+        return ca.vertcat(*[entry(f"{kind}.{j.name}", without_entry(kind)) for j in robot.joints])
 
     mass = [entry(f"mass.{k.name}", k.inertial.mass) for k in robot.links]
     com = [vector(entry, f"com.{k.name}", AXES, k.inertial.com) for k in robot.links]
@@ -198,11 +196,11 @@ def assemble(robot: Robot, recipe: Recipe, entries: tuple[Parameter, ...]) -> Mo
     }
     if recipe.wrench:
         blocks["wrench"] = ca.horzcat(*[wrench_numbers(entry, frame) for frame in wrench_frames(robot, recipe.wrench)])
-    if recipe.lever_springs:
-        blocks["lever"] = ca.horzcat(*[lever_numbers(entry, name) for name in recipe.lever_springs])
-    tree = tree_of(robot, recipe.limits, recipe.wrench, recipe.lever_springs, recipe.friction_law)
+    tree = tree_of(robot, recipe.limits, recipe.wrench, attached_springs(robot, recipe), friction_laws(recipe))
+    if tree.attached:
+        blocks[BLOCK] = ca.vertcat(*[spring_numbers(entry, robot, one) for one in tree.attached])
     more = forces.friction_names(tree.friction)[len(forces.FRICTION) :]
-    blocks |= {block: column(FRICTION_BLOCKS[block]) for block in more}
+    blocks |= {block: column(f"friction.{block}") for block in more}
     if forces.has_memory(tree.friction):
         blocks["held"] = blocks["coulomb"] * blocks["deflection"]
     if robot.loops:

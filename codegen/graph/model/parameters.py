@@ -3,43 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final, cast
 
 from diffpbd.codegen.description.geometry.rigid import ANGLES, AXES, MOMENTS, rpy_from_rotation, upper_triangle
 from diffpbd.codegen.description.recipe.recipe import Recipe
 from diffpbd.codegen.description.robot.contact_law import NUMBERS, OF_ALL, given
 from diffpbd.codegen.description.robot.robot import Contact, Joint, Loop, LoopType, Robot, Vec3
+from diffpbd.codegen.graph.model.force_elements import attached_springs, friction_laws
 from diffpbd.codegen.joint_space.contact.cones import LIMIT_LOAD
+from diffpbd.codegen.laws import elements
+from diffpbd.codegen.laws.elements.plain import TRANSITION_BOUNDS, TRANSITION_VELOCITY
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.folder.manifest import Parameter
-
-TRANSITION_VELOCITY: Final = 0.01
-"""[rad/s or m/s] Default rate at which smoothed Coulomb friction reaches tanh(1) of its value."""
-STRIBECK_VELOCITY: Final = 0.1
-"""[rad/s or m/s] Default rate at which what holds at rest beyond Coulomb friction has fallen to 1/e."""
-WAY: Final = 0.01
-"""[rad or m] Default way over which friction with memory turns after a reversal."""
-TRANSITION_BOUNDS: Final = (1e-4, 10.0)
-"""[rad/s or m/s] A steeper smoothing is no longer resolved by encoders and makes second derivatives meaningless."""
-
-WITHOUT_ENTRY: Final = {
-    "friction.transition_velocity": TRANSITION_VELOCITY,
-    "friction.stribeck_velocity": STRIBECK_VELOCITY,
-    "friction.way": WAY,
-}
-"""[rad/s or m/s] What divides by these finds a number at the joints that have no entry, those of a floating base."""
-
-LEVER_PARTS: Final[Mapping[str, tuple[str, float, float | None]]] = {
-    "stiffness": ("N/m", 0.0, 0.0),
-    "arm_1": ("m", 0.06, 1e-3),
-    "arm_2": ("m", 0.15, 1e-3),
-    "angle": ("rad", 1.9, None),
-    "rest": ("m", 0.2, 0.0),
-}
-"""Unit, default and lower bound of a lever spring's numbers, in the order of the block `lever`. Without stiffness it does
-nothing. The rest length is the paper's (Baxter's hardware manual), whose arms and angle are in a figure only: ours let a
-spring of 7 kN/m carry a stretched Baxter arm. An arm shorter than a millimetre is none."""
 
 SLIP: Final = 1e-5
 """[m/s, and rad/s at limits] Default rate of slip below which friction gives way instead of holding: what a body at rest
@@ -68,9 +44,16 @@ def is_limited(joint: Joint) -> bool:
     return joint.type.slides or joint.upper - joint.lower < 2.0 * math.pi
 
 
+def without_entry(kind: str) -> float:
+    """Value of the numbers of a kind at joints that have none, those of a floating base: zero, but where it divides."""
+    if kind == "friction.transition_velocity":
+        return TRANSITION_VELOCITY
+    return elements.defaults().get(kind, 0.0)
+
+
 def alpha_entries(robot: Robot, recipe: Recipe) -> tuple[Parameter, ...]:
     """Every entry of alpha in order: gravity, payload, the joint kinds one after another (friction beyond the plain law
-    after what every robot has of it), lever springs, limits, external
+    after what every robot has of it), springs on chosen joints, limits, external
     wrenches, contacts, the smoothing of distances, then what is symbolic, frames of closed loops last."""
     return tuple(_entries(robot, recipe))
 
@@ -107,9 +90,7 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
         yield Parameter(f"spring.stiffness.{j.name}", f"{j.type.effort_unit}/{j.type.unit}", j.stiffness, 0.0, None)
     for j in joints:
         yield Parameter(f"spring.rest.{j.name}", j.type.unit, j.rest, None, None)
-    for part, (unit, default, lower) in LEVER_PARTS.items():
-        for name in recipe.lever_springs:
-            yield Parameter(f"lever_spring.{part}.{name}", unit, default, lower, None)
+    yield from _spring_entries(robot, recipe)
     if recipe.limits:
         for side in SIDES:
             for j in joints:
@@ -149,6 +130,18 @@ def _entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
     if "loop" in recipe.symbolic:
         for loop in robot.loops:
             yield from _loop_entries(loop)
+
+
+def _spring_entries(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
+    """Numbers of the springs on chosen joints."""
+    chosen = attached_springs(robot, recipe)
+    for element in dict.fromkeys(one.element for one in chosen):
+        spring = elements.spring(element)
+        for number in spring.numbers:
+            for j in (robot.joints[one.joint] for one in chosen if one.element == element):
+                unit = number.unit_on(j.type.effort_unit, j.type.unit)
+                name = f"{spring.name}.{number.name}.{j.name}"
+                yield Parameter(name, unit, number.default, number.least, number.most)
 
 
 def _loop_entries(loop: Loop) -> Iterator[Parameter]:
@@ -236,29 +229,15 @@ def _with_numbers(robot: Robot) -> list[Joint]:
 
 
 def _more_friction(robot: Robot, recipe: Recipe) -> Iterator[Parameter]:
-    """Half the differences between the positive and the negative direction, and Stribeck's part, which do nothing by default;
-    the way of friction with memory and its state, the deflection."""
-    joints = _with_numbers(robot)
-    if "asymmetric" in recipe.friction_law:
-        for j in joints:
-            yield Parameter(f"friction.coulomb_asymmetry.{j.name}", j.type.effort_unit, 0.0, None, None)
-        for j in joints:
-            unit = f"{j.type.effort_unit}·s/{j.type.unit}"
-            yield Parameter(f"friction.viscous_asymmetry.{j.name}", unit, 0.0, None, None)
-    if "stribeck" in recipe.friction_law:
-        for j in joints:
-            yield Parameter(f"friction.stribeck.{j.name}", j.type.effort_unit, 0.0, 0.0, None)
-        for j in joints:
-            unit = f"{j.type.unit}/s"
-            yield Parameter(f"friction.stribeck_velocity.{j.name}", unit, STRIBECK_VELOCITY, *TRANSITION_BOUNDS)
-    if "dahl" in recipe.friction_law:
-        if len(set(recipe.friction_law)) > 1:
-            asked = ",".join(recipe.friction_law)
-            raise InputError(
-                f"{recipe.name}: friction_law = {asked}: friction with memory (dahl) stands alone: what its deflection holds "
-                "during a step has one Coulomb coefficient. Leave the other parts out."
-            )
-        for j in joints:
-            yield Parameter(f"friction.way.{j.name}", j.type.unit, WAY, 0.0, None)
-        for j in joints:
-            yield Parameter(f"friction.deflection.{j.name}", "1", 0.0, -1.0, 1.0)
+    """Numbers of the friction laws beyond the plain one, which do nothing by default."""
+    laws = [elements.friction(key) for key in friction_laws(recipe)]
+    if len(laws) > 1 and (memory := [law.name for law in laws if law.memory is not None]):
+        asked = ",".join(law.name for law in laws)
+        raise InputError(
+            f"{recipe.name}: friction_law = {asked}: friction with memory ({memory[0]}) stands alone: what its deflection "
+            "holds during a step has one Coulomb coefficient. Leave the other parts out."
+        )
+    for number in (number for law in laws for number in law.numbers):
+        for j in _with_numbers(robot):
+            unit = number.unit_on(j.type.effort_unit, j.type.unit)
+            yield Parameter(f"friction.{number.name}.{j.name}", unit, number.default, number.least, number.most)

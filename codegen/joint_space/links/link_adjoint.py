@@ -24,7 +24,7 @@ from diffpbd.codegen.joint_space.links.link_frames import EZ, ZERO, Side
 from diffpbd.codegen.joint_space.links.link_jacobian import pulls
 from diffpbd.codegen.joint_space.links.link_step import RECORD_ROWS, Between, between, known_factors, numbers, unpacked
 from diffpbd.codegen.joint_space.moments import Frames, motion_cross, pairing, pose
-from diffpbd.codegen.laws import levers
+from diffpbd.codegen.laws import attached
 from diffpbd.codegen.program import elimination
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross
@@ -37,7 +37,7 @@ def _resting(b: Program, tree: Tree, step: Between, end: bool, half_square: Any,
     n, given, plant = tree.n, step.numbers, step.numbers.plant
     at, first = (step.at1, step.first1) if end else (step.at0, step.first0)
     g = link_moments.gravities(b, tree, given.links, at, given.gravity)
-    slopes = levers.on_joints(b, "slope", tree, plant.lever, at.q)
+    slopes = attached.on_joints(b, "slope", tree, plant.attached, at.q)
     K = [[ZERO] * n for _ in range(n)]
     for k, (moment, force) in enumerate(pulls(b, tree, step, end)):
         with b.part(k):

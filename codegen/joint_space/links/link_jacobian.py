@@ -19,7 +19,7 @@ from diffpbd.codegen.joint_space.links.link_moments import Firsts
 from diffpbd.codegen.joint_space.links.link_step import Between, Numbers, between, numbers
 from diffpbd.codegen.joint_space.moments import Frames, motion_cross, pairing, pose
 from diffpbd.codegen.joint_space.systems import diagonal
-from diffpbd.codegen.laws import levers
+from diffpbd.codegen.laws import attached
 from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.rotation import cross, dot
 from diffpbd.codegen.program.tree import Tree
@@ -110,7 +110,7 @@ def _stiffness(
     at, first = (step.at1, step.first1) if end else (step.at0, step.first0)
     signed, half_square = b.let(-h if end else h), b.let(h * h / 2)
     g = link_moments.gravities(b, tree, given.links, at, given.gravity)
-    slopes = levers.on_joints(b, "slope", tree, plant.lever, at.q)
+    slopes = attached.on_joints(b, "slope", tree, plant.attached, at.q)
     own = pulls(b, tree, step, end)
     K, M = ([[ZERO] * n for _ in range(n)] for _ in range(2))
     for k in range(n):

@@ -152,18 +152,25 @@ def _simulated(name: str, words: Mapping[str, Any]) -> Iterator[int]:
 
 
 def _gains(robot: Robot, alpha: FloatArray, rate: float) -> tuple[FloatArray, FloatArray]:
-    """By the model's inertia in the middle of the limits; slower where inertia couples joints too closely for this rate."""
+    """By the model's inertia in the middle of the limits.
+
+    Where inertia couples joints too closely for this rate, those that take part in the fastest mode of M⁻¹D are slower, each
+    critically damped: the softest wrist does not soften the shoulder.
+    """
     own, zero = robot.limits, np.zeros(robot.n)
     inertial = inertial_model(robot, alpha)
     middle = within(zero, own.lower, own.upper)
     mass = np.array([inertial(middle, zero, axis) for axis in np.eye(robot.n)])
-    inertia = np.diag(mass)
+    mobility, inertia = np.linalg.inv(mass), np.diag(mass)
     stiffness = np.minimum(STIFFEST * own.effort, inertia * QUICKEST**2)
-    damping = 2.0 * np.sqrt(stiffness * inertia)
-    root = np.sqrt(damping)
-    fastest = 1.0 / float(np.linalg.eigvalsh(mass / np.outer(root, root))[0])
-    share = min(1.0, SAMPLED * rate / fastest)
-    return share**2 * stiffness, share * damping
+    while True:
+        damping = 2.0 * np.sqrt(stiffness * inertia)
+        root = np.sqrt(damping)
+        rates, modes = np.linalg.eigh(mobility * np.outer(root, root))
+        if rates[-1] <= SAMPLED * rate * (1.0 + 1e-9):
+            return stiffness, damping
+        part = modes[:, -1] ** 2
+        stiffness = stiffness * (SAMPLED * rate / rates[-1]) ** (part / part.max())
 
 
 KIND = Kind(

@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.identify.causes.causes import LOAD, MASSES, TILT, Cause, Table
+from diffpbd.runtime.causes.missing import Candidate
+from diffpbd.runtime.causes.run import Table, normal
 
-__all__ = ["MARGIN", "WORTH", "Grams", "Winner", "condensed", "normal", "pieces", "same", "won"]
+__all__ = ["MARGIN", "WORTH", "Grams", "Winner", "condensed", "pieces", "won"]
 
 WORTH = 0.1
 """[1] Least reduction of a joint's cross-validated RMS for a cause to be named."""
@@ -26,14 +27,10 @@ FOLDS = 6
 """[1] Number of folds: recordings, or parts of a single one."""
 FEWEST = 3
 """[1] Least number of recordings for folds of whole recordings."""
-RIDGE = 1e-9
-"""[1] Ridge relative to the squares of columns, for directions that the recordings do not determine."""
 SLACK = 0.02
 """[1] Further margin for causes with more columns, relative to the RMS before: they explain that much of anything."""
 UNREAD = 1e-150
 """[N·m or N] A joint with less torque has no sensor and no weight; larger squares do not underflow."""
-ORDER = ("scale", TILT, LOAD, MASSES, "gain")
-"""Kinds with lower priority than all others, in this order."""
 
 
 @dataclass(frozen=True)
@@ -41,23 +38,13 @@ class Winner:
     """The winning cause, the joints that it improves, its coefficient, and the cross-validated RMS (n,) [N·m or N] without and
     with it; `rival`: the next best one of another kind, with its score."""
 
-    cause: Cause
+    cause: Candidate
     joints: tuple[int, ...]
     figure: float
     before: FloatArray
     after: FloatArray
-    rival: Cause | None
+    rival: Candidate | None
     beside: FloatArray
-
-
-def normal(weight: FloatArray, squares: FloatArray) -> FloatArray:
-    """Coefficients (k,) of least squares, from the squares (n, k + 1, k + 1) of columns with the residual as the last."""
-    together = np.tensordot(weight, squares, axes=1)
-    H, h = together[:-1, :-1], together[:-1, -1]
-    scale = np.sqrt(np.diag(H))
-    scale = np.where(scale > 0.0, scale, 1.0)
-    square = H / np.outer(scale, scale) + RIDGE * np.eye(len(H))
-    return np.asarray(np.linalg.solve(square, h / scale) / scale, dtype=np.float64)
 
 
 class Grams:
@@ -87,9 +74,9 @@ class Grams:
         """By all folds."""
         return self.solved(self.total, columns)
 
-    def figure(self, cause: Cause, fitted: npt.NDArray[np.intp]) -> float:
+    def figure(self, cause: Candidate, fitted: npt.NDArray[np.intp]) -> float:
         """Coefficient of a cause besides fitted columns, by all folds."""
-        told = np.union1d(fitted, cause.columns[:1] if cause.kind == LOAD else cause.columns)
+        told = np.union1d(fitted, cause.columns[:1] if cause.cause.first_alone else cause.columns)
         return float(self.coefficients(told)[np.searchsorted(told, cause.columns[0])])
 
     def solved(self, squares: FloatArray, columns: npt.NDArray[np.intp]) -> FloatArray:
@@ -132,8 +119,8 @@ def condensed(tables: Sequence[Table], fitted: npt.NDArray[np.intp], floor: Floa
 
 
 def won(
-    grams: Grams, causes: Sequence[Cause], judged: Sequence[int], possible: Callable[[Cause, float], bool],
-    nameable: Callable[[Cause], bool] = lambda _: True,
+    grams: Grams, causes: Sequence[Candidate], judged: Sequence[int], possible: Callable[[Candidate, float], bool],
+    nameable: Callable[[Candidate], bool] = lambda _: True,
 ) -> Winner | None:  # fmt: skip
     """The best cause, or None if none improves enough or two are similar. One that is not `nameable` can only be a rival."""
     none = grams.left(grams.fitted)
@@ -147,12 +134,13 @@ def won(
         tried.append(_Tried(cause, helped, grams.figure(cause, grams.fitted), after))
     tried = [own for own in tried if possible(own.cause, own.figure)]  # impossible ones are no rivals
     for own in sorted(
-        (t for t in tried if t.helped and nameable(t.cause)), key=lambda t: (_order(t.cause), t.rank(before, judged))
+        (t for t in tried if t.helped and nameable(t.cause)),
+        key=lambda t: (t.cause.cause.rank, t.score(before, judged)),
     ):
         score = own.score(before, own.helped)
-        rivals = sorted((t for t in tried if not same(own.cause, t.cause)), key=lambda t: t.score(before, own.helped))
+        rivals = sorted((t for t in tried if not own.cause.same(t.cause)), key=lambda t: t.score(before, own.helped))
         if all(t.score(before, own.helped) >= _least(own.cause, t.cause, score) for t in rivals):
-            near = next((t for t in rivals if _order(t.cause) <= _order(own.cause)), None)
+            near = next((t for t in rivals if t.cause.cause.rank <= own.cause.cause.rank), None)
             return Winner(
                 own.cause, own.helped, own.figure, before, own.after,
                 None if near is None else near.cause, before if near is None else near.after,
@@ -162,7 +150,7 @@ def won(
 
 @dataclass(frozen=True)
 class _Tried:
-    cause: Cause
+    cause: Candidate
     helped: tuple[int, ...]
     figure: float
     after: FloatArray
@@ -172,31 +160,17 @@ class _Tried:
         own = list(joints)
         return float(np.sqrt(((self.after[own] / before[own]) ** 2).mean()))
 
-    def rank(self, before: FloatArray, judged: Sequence[int]) -> float:
-        """`score` of all judged joints."""
-        return self.score(before, judged)
-
 
 def _steady(without: FloatArray, left: FloatArray) -> bool:
     """Whether a cause helps in all folds but one in six."""
     return int((left >= without).sum()) <= len(left) // FOLDS
 
 
-def same(cause: Cause, other: Cause) -> bool:
-    """Whether two are one cause, in several sizes."""
-    return cause.kind.split()[0] == other.kind.split()[0] and cause.joint == other.joint
-
-
-def _order(cause: Cause) -> int:
-    """Priority: single columns, then several, a gain last, since a load or wrong masses look like one."""
-    return ORDER.index(cause.kind) if cause.kind in ORDER else -1
-
-
-def _least(cause: Cause, other: Cause, score: float) -> float:
+def _least(cause: Candidate, other: Candidate, score: float) -> float:
     """Least score of a rival for a cause with `score` to win, both relative to the RMS before.
 
     A rival of lower priority has more columns or resembles this cause, so it must explain more.
     """
-    if _order(other) > _order(cause):
+    if other.cause.rank > cause.cause.rank:
         return (1.0 - MARGIN) * score - SLACK
     return (1.0 + MARGIN) * score

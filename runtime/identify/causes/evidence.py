@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.identify.causes.causes import Cause, Table, causes, sensed, tabulated
+from diffpbd.runtime.causes.catalogue import MISSING
+from diffpbd.runtime.causes.missing import Candidate
+from diffpbd.runtime.causes.motion import Reach
+from diffpbd.runtime.causes.run import Table
 from diffpbd.runtime.identify.causes.competition import Grams, condensed
+from diffpbd.runtime.identify.causes.tables import motion_of, tabulated
 from diffpbd.runtime.identify.columns.design import LINK_COLUMNS, Point
 from diffpbd.runtime.identify.torque.solving import NOISE_FLOOR
 from diffpbd.runtime.logs.processing import Samples
@@ -22,27 +27,36 @@ MOST: Final = 12000
 """[1] Samples that are looked at in all: ten minutes of an arm's motion at 20 Hz."""
 AGAIN: Final = 2
 """[1] How often noise is added."""
-SLOW: Final = (0.05, 0.2)
-"""[1] Rates below which friction may be another, as parts of a joint's fastest."""
-WAVES: Final = 2
-"""[1] Waves over a joint's range that its torque may have."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Tables of the recordings (`count` samples in all before they were thinned, `step` [s] apart), `causes` that can be
-    told and mended, more `laws` that friction and springs may follow, and the Gram matrices of all columns; the first are
-    those of `phi`, of these the first `bodies` of links."""
+    """Tables of the recordings (`count` samples in all before they were thinned, `step` [s] apart), causes that are not fitted,
+    and the Gram matrices of all columns; the first are those of `phi`, of these the first `bodies` of links."""
 
     tables: tuple[Table, ...]
-    causes: tuple[Cause, ...]
-    laws: tuple[Cause, ...]
+    candidates: tuple[Candidate, ...]
     grams: Grams
     count: int
     step: float
     joints: tuple[str, ...]
     phi: FloatArray
     bodies: int
+
+    @cached_property
+    def parts(self) -> FloatArray:
+        """Deviation (n,) of the torque of the links' columns, as part of the measured one's."""
+        rigid = np.concatenate([t.columns[..., : self.bodies] @ self.phi[: self.bodies] for t in self.tables])
+        read = np.concatenate([t.predicted + t.residual for t in self.tables])
+        return np.asarray(rigid.std(axis=0) / np.maximum(read.std(axis=0), np.finfo(float).tiny), dtype=np.float64)
+
+    def carried(self, own: Candidate) -> float:
+        """That part at the candidate's joint."""
+        return float(self.parts[self.joints.index(own.joint)]) if own.joint else 1.0
+
+    def possible(self, own: Candidate, figure: float) -> bool:
+        """Whether the candidate can have this figure."""
+        return own.cause.possible(figure, self.carried(own))
 
 
 def noisier(
@@ -62,48 +76,27 @@ def noisier(
 
 def gathered(robot: Robot, samples: Sequence[Samples], point: Point, names: Sequence[str]) -> Evidence:
     """Of a fit of `names` at a point."""
-    tables = [tabulated(robot, s, point, max(1, MOST // len(samples))) for s in samples]
-    tables = [table for table in tables if len(table.residual)]
-    candidates = causes(robot, names, len(point.phi))
-    laws: list[Cause] = []
-    reach, wider = _reach(tables), []
-    for table in tables:
-        laws, blocks, at = [], [table.columns], table.columns.shape[-1]
-        for kind, joint, block in _laws(robot, table.samples, point, reach):
-            laws.append(Cause(kind, joint, "", tuple(range(at, at + block.shape[-1]))))
-            blocks.append(block)
-            at += block.shape[-1]
-        wider.append(replace(table, columns=np.concatenate(blocks, axis=-1)))
+    own = [(tabulated(robot, s, point, max(1, MOST // len(samples))), 1.0 / s.rate) for s in samples]
+    own = [(table, step) for table, step in own if len(table.residual)]
+    reach = Reach.of([table.samples for table, _ in own])
+    motions = [motion_of(robot, table, point, step, reach) for table, step in own]
+    candidates, blocks = list[Candidate](), [[table.columns] for table, _ in own]
+    end = len(point.phi)
+    tried = [(own, at, size) for own in MISSING for at in own.places(robot, names) for size in own.sizes]
+    for cause, (joint, name), size in tried:
+        more = [cause.columns(m, joint, size) for m in motions]
+        width = more[0].shape[-1]
+        columns = (*range(end, end + width), *cause.own_columns(motions[0], joint))
+        candidates.append(Candidate(cause, joint, name, columns, size))
+        for block, part in zip(blocks, more, strict=True):
+            block.append(part)
+        end += width
+    wider = [
+        replace(table, columns=np.concatenate(block, axis=-1)) for (table, _), block in zip(own, blocks, strict=True)
+    ]
     torque = np.sqrt(np.concatenate([(t.predicted + t.residual) ** 2 for t in wider]).mean(axis=0))
     floor = np.maximum(NOISE_FLOOR * torque, np.finfo(float).tiny)
     grams = condensed(wider, np.flatnonzero(point.varying), floor)
     count, bodies = sum(len(s) for s in samples), LINK_COLUMNS * len(robot.links)
     step = 1.0 / samples[0].rate
-    return Evidence(tuple(wider), tuple(candidates), tuple(laws), grams, count, step, robot.joints, point.phi, bodies)
-
-
-def _reach(tables: Sequence[Table]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Middle and half of each joint's range, and its fastest rate (n,)."""
-    q, dq = (np.vstack([getattr(t.samples, kind) for t in tables]) for kind in ("q", "dq"))
-    half = np.ptp(q, axis=0) / 2.0
-    return (q.max(axis=0) + q.min(axis=0)) / 2.0, np.where(half > 0.0, half, 1.0), np.abs(dq).max(axis=0)
-
-
-def _laws(
-    robot: Robot, s: Samples, point: Point, reach: tuple[FloatArray, FloatArray, FloatArray]
-) -> Iterator[tuple[str, str, FloatArray]]:
-    """Kind, joint and columns (samples, n, count)."""
-    middle, half, fastest = reach
-    for joint in sensed(robot):
-        j = robot.joints.index(joint)
-        width = float(point.alpha[robot.alpha.index(f"friction.transition_velocity.{joint}")])
-        v, turn = s.dq[:, j], np.pi * (s.q[:, j] - middle[j]) / half[j]
-        side = np.tanh(v / width)
-        near = [side * np.exp(-((v / max(part * fastest[j], width)) ** 2)) for part in SLOW]
-        waves = [f(k * turn) for k in range(1, WAVES + 1) for f in (np.sin, np.cos)]
-        for kind, own in (
-            ("slow", near), ("direction", [side**2, v * side]), ("drag", [v * np.abs(v)]), ("position", waves),
-        ):  # fmt: skip
-            block = np.zeros((len(s.trimmed(s.dq)), robot.n, len(own)))
-            block[:, j, :] = s.smooth(np.column_stack(own))
-            yield kind, joint, block
+    return Evidence(tuple(wider), tuple(candidates), grams, count, step, robot.joints, point.phi, bodies)

@@ -11,20 +11,20 @@ from typing import Final
 
 import numpy as np
 
-from diffpbd.runtime.identify.causes.causes import LOAD, MASSES, TILT, Cause, Table
+from diffpbd.runtime.causes.missing import Candidate
+from diffpbd.runtime.causes.run import Table
 from diffpbd.runtime.identify.causes.competition import Grams
 
-__all__ = ["OF_BODIES", "raised"]
+__all__ = ["raised"]
 
 KINDS: Final = 3
 """[1] Parts of the samples by the position of each joint, that are left out in turn."""
 MOST: Final = 4000
 """[1] Samples that are looked at in all."""
-OF_BODIES: Final = (LOAD, MASSES, TILT)
 
 
 def raised(
-    tables: Sequence[Table], grams: Grams, cause: Cause, helped: Sequence[int], moving: Sequence[int]
+    tables: Sequence[Table], grams: Grams, cause: Candidate, helped: Sequence[int], moving: Sequence[int]
 ) -> tuple[float, int]:
     """By how much [1] a cause beside the fitted columns raises the RMS of the joints that it helps on the third of positions
     where it does so most, and the joint (one of those `moving`) whose positions these are."""

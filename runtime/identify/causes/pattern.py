@@ -9,7 +9,7 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.names import listing
-from diffpbd.runtime.identify.causes.causes import Table
+from diffpbd.runtime.causes.run import Table
 from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["pattern"]

@@ -35,10 +35,9 @@ from scipy.stats import t as student
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.names import listing
-from diffpbd.runtime.identify.causes.causes import Cause
+from diffpbd.runtime.causes.missing import Candidate
 from diffpbd.runtime.identify.causes.competition import Grams, pieces
 from diffpbd.runtime.identify.causes.evidence import Evidence
-from diffpbd.runtime.identify.causes.possible import carried, possible
 from diffpbd.runtime.identify.result.covariance import Influence
 
 __all__ = ["REJECTED", "Verdict", "judged", "statistics"]
@@ -57,17 +56,7 @@ TOLD: Final = 3
 """[1] Of these a sentence names."""
 IntArray: TypeAlias = npt.NDArray[np.intp]
 
-OF_FRICTION: Final = ("delay", "memory", "slow", "direction", "drag")
-"""Kinds that say, or look like, that friction has another law."""
 REJECTED: Final = "the model is rejected"
-WORDS: Final = {
-    "slow": "friction that is another at low rates", "direction": "friction that differs by direction",
-    "drag": "drag with the square of the rate", "position": "a torque that goes with the position", "gain": "a gain",
-    "delay": "a delay", "offset": "an offset", "rotor": "a rotor", "spring": "a spring", "zero": "another encoder's zero",
-    "memory": "friction with memory", "clock": "another clock", "load": "a load at the tip",
-    "steps": "smaller steps of a simulation by joint_step", "tilt": "a tilted base", "scale": "another encoder's scale",
-    "masses": "other masses and inertias", "friction": "friction",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -84,7 +73,7 @@ def judged(
     """By the recordings, and by the same with noise added to the motion: of estimates that move by `moves` (φ, k) with the
     gradient of half the squares weighted by `weight` (n,)², in the order of `deviations`."""
     fitted = evidence.grams.fitted
-    tried = [own for own in (*evidence.causes, *evidence.laws) if set(own.columns) - set(fitted.tolist())]
+    tried = [own for own in evidence.candidates if set(own.columns) - set(fitted.tolist())]
     if not tried or not deviations:
         return Verdict({}, ())
     level = LEVEL / len(tried)
@@ -92,10 +81,9 @@ def judged(
     names, stds = list(deviations), np.array(list(deviations.values()))
     size = np.where(stds > 0.0, stds, np.inf)
     columns, chosen, withheld = fitted, list[str](), dict[str, str]()
-    part = carried(evidence.tables, evidence.phi, evidence.bodies)
 
-    def called(own: Cause, t: float) -> str:
-        return _called(own, t, possible(own, evidence.grams.figure(own, columns), part, evidence.joints))
+    def called(own: Candidate, t: float) -> str:
+        return _called(own, t, evidence.possible(own, evidence.grams.figure(own, columns)))
 
     doubted = dict[str, str]()
     for _ in range(ROUNDS):
@@ -114,7 +102,7 @@ def judged(
             apart = np.abs(_shift(evidence, more, weight, moves)) / size
             for k in np.flatnonzero(apart > APART).tolist() if gain >= RIVAL * gains.max() else ():
                 withheld.setdefault(names[k], f"{called(own, t)} would move it by {apart[k]:.2g} deviations")
-            if gain >= RIVAL * gains.max() and _of_friction(own) and tried[best].kind != "offset":
+            if gain >= RIVAL * gains.max() and own.cause.of_friction and not tried[best].cause.like_asymmetry:
                 doubted.setdefault(own.joint, f"its friction may have another law: {called(own, t)}")
         chosen.append(called(tried[best], float(found[best])))
         columns = wider[best]
@@ -126,10 +114,6 @@ def judged(
     return Verdict(withheld, _said(chosen, withheld, least))
 
 
-def _of_friction(own: Cause) -> bool:
-    return own.kind.split()[0] in OF_FRICTION
-
-
 def _left(evidence: Evidence, columns: IntArray) -> float:
     """Weighted squares that are left on what is left out in turn."""
     grams = evidence.grams
@@ -137,7 +121,7 @@ def _left(evidence: Evidence, columns: IntArray) -> float:
 
 
 def statistics(
-    evidence: Evidence, noisier: Sequence[Evidence], fitted: IntArray, tried: Sequence[Cause], level: float
+    evidence: Evidence, noisier: Sequence[Evidence], fitted: IntArray, tried: Sequence[Candidate], level: float
 ) -> FloatArray:
     """Of each cause (k,) the sum of e·Δ on what is left out, over its deviation, beside the columns that are fitted; in units
     of a normal variable that is beyond as seldom at `level`."""
@@ -152,7 +136,7 @@ def statistics(
     return np.asarray(explained / np.where(deviation > 0.0, deviation * tails, np.inf), dtype=np.float64)
 
 
-def _within(evidence: Evidence, fitted: IntArray, tried: Sequence[Cause], level: float) -> npt.NDArray[np.bool_]:
+def _within(evidence: Evidence, fitted: IntArray, tried: Sequence[Candidate], level: float) -> npt.NDArray[np.bool_]:
     """Whether each cause (k,) explains more than chance of what the fit to all recordings leaves: of so many columns more, that
     is the root of a χ² variable."""
     explained, series = _explained(evidence, fitted, tried, whole=True)
@@ -182,7 +166,7 @@ def _blocks(series: Sequence[FloatArray], windows: IntArray) -> FloatArray:
 
 
 def _explained(
-    evidence: Evidence, fitted: IntArray, tried: Sequence[Cause], whole: bool = False
+    evidence: Evidence, fitted: IntArray, tried: Sequence[Candidate], whole: bool = False
 ) -> tuple[FloatArray, list[FloatArray]]:
     """The sum of e·Δ of each cause (k,), and of every table (e − Δ)·Δ (samples, n, k); of the `whole` with coefficients of all
     recordings."""
@@ -203,7 +187,9 @@ def _explained(
     return explained, series
 
 
-def _added(grams: Grams, others: FloatArray, fitted: IntArray, tried: Sequence[Cause]) -> tuple[FloatArray, FloatArray]:
+def _added(
+    grams: Grams, others: FloatArray, fitted: IntArray, tried: Sequence[Candidate]
+) -> tuple[FloatArray, FloatArray]:
     """Coefficients of the fitted columns by the squares of `others`, and by how much those of all (columns, k) change with a
     cause."""
     null = grams.solved(others, fitted)
@@ -223,8 +209,8 @@ def _shift(evidence: Evidence, columns: IntArray, weight: FloatArray, moves: Flo
     thin = evidence.count / max(sum(len(t.residual) for t in evidence.tables), 1)
     together = np.tensordot(weight**2, grams.total, axes=1)
     pull = together[: len(moves)][:, more] @ figures
-    for own in evidence.causes:
-        if own.kind == "gain" and own.columns[0] in more:  # friction and offsets are read through it too
+    for own in evidence.candidates:
+        if own.cause.of_reading and own.columns[0] in more:  # friction and offsets are read through it too
             j, figure = evidence.joints.index(own.joint), float(figures[np.searchsorted(more, own.columns[0])])
             read = grams.fitted[grams.fitted >= evidence.bodies]
             square = grams.total[j][: len(moves)][:, read] * weight[j] ** 2
@@ -232,11 +218,11 @@ def _shift(evidence: Evidence, columns: IntArray, weight: FloatArray, moves: Flo
     return np.asarray(thin * moves.T @ pull, dtype=np.float64)
 
 
-def _called(own: Cause, t: float, can_be: bool) -> str:
-    word = WORDS[own.kind.split()[0]] + (f" of {own.joint}" if own.joint else "")
+def _called(own: Candidate, t: float, can_be: bool) -> str:
+    word = (own.cause.lacking or own.cause.word) + own.at()
     if not can_be:
         return f"something that looks like {word}, with an impossible figure (t = {t:.3g})"
-    way = f", {own.name} in {arg.fit}" if own.name else ""
+    way = f", {own.parameter} in {arg.fit}" if own.parameter else ""
     return f"{word} (t = {t:.3g}{way})"
 
 

@@ -20,9 +20,9 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, arg
-from diffpbd.runtime.functions.friction import LAWS, WAY
+from diffpbd.runtime.functions.friction import LAWS, WAY, turned
 from diffpbd.runtime.identify.choices.left_out import TOO_LITTLE, WORSE, Parts, better, change, parts_of, solved, wanted
-from diffpbd.runtime.identify.columns.design import LINK_COLUMNS, Design, coulomb_columns, turned
+from diffpbd.runtime.identify.columns.design import LINK_COLUMNS, Design, coulomb_columns
 from diffpbd.runtime.identify.result.result import Estimate, Identification
 from diffpbd.runtime.identify.settings.standin import StandIn, generate_with
 from diffpbd.runtime.identify.torque.fitting import Fitted

@@ -15,17 +15,18 @@ import numpy as np
 import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.identify.columns.lever_springs import Lever
+from diffpbd.runtime.functions.friction import turned
+from diffpbd.runtime.identify.columns.attached_springs import AttachedSpring
 from diffpbd.runtime.identify.columns.outer import Outer
 from diffpbd.runtime.identify.result.result import Trace
-from diffpbd.runtime.identify.result.sensors import ZERO
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.model import closed as closed_loops
 from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.model.sensors import ZERO
 
 __all__ = [
     "KINDS", "LINK_COLUMNS", "BoolArray", "Condensed", "Design", "Point", "build", "columns_of_joint_kind", "condense",
-    "coulomb_columns", "every_joint", "moving", "terms_of_tree", "turned",
+    "coulomb_columns", "every_joint", "moving", "terms_of_tree",
 ]  # fmt: skip
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -47,18 +48,6 @@ def coulomb_columns(robot: Robot, kind: str = KINDS[0]) -> list[int]:
     """Columns of `torque_terms` (n,) of Coulomb's friction of the robot's coordinates, or of another `kind`."""
     own, every = columns_of_joint_kind(robot, kind), every_joint(robot)
     return [own[every.index(joint)] if joint in every else -1 for joint in robot.joints]
-
-
-def turned(p: FloatArray, ways: Sequence[float] | FloatArray) -> FloatArray:
-    """The state (samples, ways) [1] of Dahl's friction of a joint with positions p (samples,): it turns to the sign of the rate
-    over a way [rad or m]; it begins between both."""
-    moved, state = np.diff(p), np.zeros((len(p), len(ways)))
-    side, path = np.sign(moved), np.concatenate([[0.0], np.cumsum(np.abs(moved))])
-    turns = np.flatnonzero(np.diff(side)) + 1
-    for a, b in zip([0, *turns.tolist()], [*turns.tolist(), len(moved)], strict=True):  # between reversals
-        faded = np.exp(-(path[a + 1 : b + 1, None] - path[a]) / np.asarray(ways))
-        state[a + 1 : b + 1] = side[a] + (state[a] - side[a]) * faded
-    return state
 
 
 def every_joint(robot: Robot) -> tuple[str, ...]:
@@ -125,7 +114,7 @@ class Condensed:
 @dataclass(frozen=True)
 class Point:
     """Where designs are built: `alpha` fixes gravity, transition velocities and joint origins; `phi` (16 a joint, those of
-    `levers`, those of `outer`) holds the coefficients that do not vary, `varying` (as long) is True where they do. The columns
+    `springs`, those of `outer`) holds the coefficients that do not vary, `varying` (as long) is True where they do. The columns
     of `outer`, one a name, are its derivatives where alpha is `full`."""
 
     alpha: FloatArray
@@ -133,7 +122,7 @@ class Point:
     phi: FloatArray
     varying: BoolArray
     outer: Outer
-    levers: Sequence[Lever] = ()
+    springs: Sequence[AttachedSpring] = ()
     presliding: tuple[float, ...] = ()
     """[rad or m] Ways (n,) over which Coulomb's friction turns, zero where it does so at once; none: nowhere."""
 
@@ -145,12 +134,12 @@ class Point:
 
 
 def terms_of_tree(robot: Robot, samples: Samples, point: Point) -> FloatArray:
-    """`torque_terms` (samples, n, columns) of the tree without its loops, then the columns of its lever springs."""
+    """`torque_terms` (samples, n, columns) of the tree without its loops, then the columns of its springs on chosen joints."""
     terms = np.asarray(robot.torque_terms(samples.p, samples.dq, samples.ddq, point.alpha))
-    if point.levers:
-        blocks = [np.zeros((*samples.q.shape, lever.terms)) for lever in point.levers]
-        for lever, block in zip(point.levers, blocks, strict=True):
-            block[:, lever.at] = lever.columns(robot, samples.q[:, lever.at], point.alpha)
+    if point.springs:
+        blocks = [np.zeros((*samples.q.shape, spring.terms)) for spring in point.springs]
+        for spring, block in zip(point.springs, blocks, strict=True):
+            block[:, spring.at] = spring.columns(robot, samples.q[:, spring.at], point.alpha)
         terms = np.concatenate([terms, *blocks], axis=-1)
     for (j, column), own in point.remembered(robot, samples).items():
         terms[:, j, column] = own
@@ -164,7 +153,7 @@ def build(robot: Robot, samples: Samples, point: Point) -> Design:
     if closed is not None:
         samples = on_loops(closed, samples, point.full)
     at = outer.moved(samples)
-    if closed is None and not outer.names and not point.levers:
+    if closed is None and not outer.names and not point.springs:
         return _built(samples, *_in_pieces(robot, at, point))
     terms = terms_of_tree(robot, at, point)
     if closed is not None:

@@ -19,9 +19,9 @@ import numpy.typing as npt
 from scipy.interpolate import CubicSpline
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.identify.result.sensors import DELAY, GAIN, SENSOR, ZERO
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.model.sensors import DELAY, GAIN, SENSOR, ZERO
 
 __all__ = ["STRUCTURE", "Outer"]
 

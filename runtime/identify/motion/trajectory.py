@@ -16,6 +16,7 @@ import numpy.typing as npt
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import listing
+from diffpbd.runtime.identify.columns.attached_springs import started
 from diffpbd.runtime.logs.processing import Samples
 from diffpbd.runtime.model.robot import Robot
 
@@ -32,8 +33,6 @@ OFFSET = "torque_offset."
 SPRING_START = 1.0
 """[N·m/rad] Stiffness that the search begins with where spring and rest are unknown and alpha has none: without stiffness
 the rest has no effect."""
-LEVER_START = 100.0
-"""[N/m] The same for a lever spring and its geometry."""
 
 
 @dataclass(frozen=True)
@@ -137,8 +136,7 @@ def parameters_of(robot: Robot, names: Sequence[str], base: FloatArray, form: st
         joint = name.removeprefix("spring.stiffness.")
         if joint != name and f"spring.rest.{joint}" in names and start[k] == 0.0:
             start[k] = SPRING_START
-        if name.startswith("lever_spring.stiffness.") and start[k] == 0.0:
-            start[k] = LEVER_START
+        start[k] = started(robot, name, start[k])
     joints = [name.removeprefix(OFFSET) if name.startswith(OFFSET) else "" for name in names]
     return Parameters(
         tuple(names),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from diffpbd.runtime.base.errors import arg
+from diffpbd.runtime.causes.sensors.gain import GAIN_OFF
 from diffpbd.runtime.identify.result.result import Identification
-from diffpbd.runtime.logs.thresholds import GAIN
 from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["implausible"]
@@ -35,7 +35,7 @@ def implausible(robot: Robot, result: Identification) -> list[str]:
             sentences.append(f"{text}: the torque of that joint is not the description's. {_units()}.")
         own = defaults.get(estimate.name, 0.0)
         if estimate.name.startswith("mass.") and own > 0.0 and estimate.name not in lost:
-            if not 1.0 / GAIN <= estimate.value / own <= GAIN:
+            if not 1.0 / GAIN_OFF <= estimate.value / own <= GAIN_OFF:
                 far.append(f"{estimate.name} {estimate.value / own:.2g} times")
     if far:
         sentences.append(f"Far from the description: {', '.join(far)}. {_units()}.")

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
-from diffpbd.runtime.identify.result.sensors import sensor_names, unit_of
 from diffpbd.runtime.logs.processing import Processing, Samples
 from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.model.sensors import sensor_names, unit_of
 
 __all__ = [
     "COMBINATION", "Correlation", "Errors", "Essential", "Estimate", "Identification", "Lost", "Solved", "Torques", "Trace",

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from diffpbd.runtime.base.errors import InputError, arg
+from diffpbd.runtime.causes.checked import accepted, check_parts, examined, read_checked
 from diffpbd.runtime.folder.manifest import Joint
 from diffpbd.runtime.identify.settings.workers import Map, one_by_one
-from diffpbd.runtime.logs.checked import accepted, check_parts, examined, read_checked
 from diffpbd.runtime.logs.closed_samples import expect_led, on_loops
 from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts, names_of, process
 from diffpbd.runtime.logs.recording import Reading, Recording, joints_in

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 
 from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.base.names import hint, listing
+from diffpbd.runtime.folder.manifest import Element
 from diffpbd.runtime.identify.columns.design import every_joint
 from diffpbd.runtime.identify.columns.lever_springs import scaled
-from diffpbd.runtime.identify.result.sensors import SENSOR, sensor_names
 from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.model.sensors import SENSOR, sensor_names
 
 __all__ = [
     "CONTACT",
     "FRICTION_OF_CONTACT",
     "HEIGHT",
     "INERTIALS",
-    "LEVER",
     "Selection",
     "Total",
     "in_contact",
@@ -28,12 +28,11 @@ FRICTION = ("friction.coulomb", "friction.viscous", "torque_offset")
 SPRING = ("spring.stiffness", "spring.rest")
 INERTIALS = ("mass", "com", "inertia")
 DIRECTION = "gravity_direction"
-LEVER = "lever_spring"
 CONTACT = "contact"
 FRICTION_OF_CONTACT, HEIGHT = "contact.friction.", "plane.height."
 NO_LAW = ("radius", "load", "compliance", "point", "centre", "half", "slip", "slope_slip")
 """Entries `contact.KIND` that are a place, or what the law is smoothed by; every other KIND is a number of the law."""
-WORDS = ("friction", "spring", LEVER, "inertials", CONTACT, DIRECTION, *SENSOR)
+WORDS = ("friction", "spring", "inertials", CONTACT, DIRECTION, *SENSOR)
 
 
 @dataclass(frozen=True)
@@ -66,9 +65,10 @@ def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Sel
 
     `friction`: Coulomb and viscous friction and a torque offset of every joint that follows no other (a follower's friction
     reads as its leader's; a joint without a motor has no sensor to be offset), but no offset on a joint whose spring's rest
-    is fitted: the two are the same parameter there, nor beside a lever spring's angle.
+    is fitted: the two are the same parameter there, nor beside such a number of a spring on a chosen joint.
     `spring`: stiffness and rest of the joints that the recipe lists in `springs`;
-    `spring.JOINT` of that joint. `lever_spring`: the five numbers of every lever spring, or with `.JOINT` of one.
+    `spring.JOINT` of that joint. An element (lever_spring): the numbers of all its springs, or with `.JOINT`
+    of one.
     `inertials`: mass, COM and inertia of every link. `contact`: friction of every contact that has some, and what else of a law
     it declares (restitution, torsional and rolling friction), height of every plane.
     `gravity_direction`: gravity with its magnitude kept. `sensor.gain`, `sensor.delay`: of every torque sensor, or with
@@ -90,17 +90,19 @@ def select(robot: Robot, fit: Sequence[str], fixed: Collection[str] = ()) -> Sel
         unnamed = [j for j in robot.joints if f"torque_offset.{j}" not in words]
         sought = {alpha.names[k] for k in chosen}.difference(fixed)
         both = [j for j in unnamed if any(f"spring.rest.{k}" in sought for k in _train(robot, j))]
-        levers = [j for j in unnamed if f"{LEVER}.angle.{j}" in sought and j not in both]
-        for joint in (*both, *levers):
+        zeros = {e.entries(j, (e.zero,))[0]: j for e in robot.manifest.elements if e.zero for j in e.joints}
+        turned = {zeros[name]: name for name in sorted(sought) if name in zeros and zeros[name] not in both}
+        turned = {joint: name for joint, name in turned.items() if joint in unnamed}
+        for joint in (*both, *turned):
             chosen.discard(alpha.index(f"torque_offset.{joint}"))
         if both:
             notes.append(
                 f"The torque offset of {listing(both)} is fixed: beside a spring's rest it is the same parameter."
             )
-        if levers:
+        if turned:
             notes.append(
-                f"The torque offset of {listing(levers)} is fixed: beside a lever spring's angle it is hardly told apart. Name "
-                f"torque_offset.JOINT in {arg.fit} to have both"
+                f"The torque offset of {listing(list(turned))} is fixed: beside {listing(list(turned.values()))} it is hardly "
+                f"told apart. Name torque_offset.JOINT in {arg.fit} to have both"
             )
     names = tuple(name for k, name in enumerate(alpha.names) if k in chosen and name not in fixed)
     notes += [
@@ -158,41 +160,35 @@ def _indices(robot: Robot, word: str) -> list[int]:
         return [alpha.index(f"{kind}.{joint}") for joint in joints for kind in SPRING]
     if word.startswith("spring.") and word.removeprefix("spring.") in every_joint(robot):
         return [alpha.index(f"{kind}.{word.removeprefix('spring.')}") for kind in SPRING]
-    if word == LEVER or word.startswith(f"{LEVER}."):
-        return _levers(robot, word)
+    if element := next((e for e in robot.manifest.elements if f"{word}.".startswith(f"{e.name}.")), None):
+        return _attached(robot, element, word)
     if word in ("inertials", *INERTIALS) or word.split(".")[0] in INERTIALS:
         return _inertials(robot, word)
     try:
         return list(alpha.indices(word))
     except InputError:
-        known = [
-            *WORDS,
-            *sensor_names(robot),
-            *sorted({".".join(n.split(".")[:k]) for n in alpha.names for k in (1, 2, 3)}),
-        ]
+        words = (*WORDS, *(element.name for element in robot.manifest.elements))
+        kinds = sorted({".".join(n.split(".")[:k]) for n in alpha.names for k in (1, 2, 3)})
+        more = (
+            f" A spring on a chosen joint: `{robot.manifest.again()} --lever-spring JOINT`." if "spring" in word else ""
+        )
         raise InputError(
-            f"{arg.fit}: {robot.name} has no parameters {word!r}. {hint(word, known)} Words: {', '.join(WORDS)}."
+            f"{arg.fit}: {robot.name} has no parameters {word!r}. {hint(word, [*words, *sensor_names(robot), *kinds])} Words: "
+            f"{', '.join(words)}.{more}"
         ) from None
 
 
-def _levers(robot: Robot, word: str) -> list[int]:
-    """`lever_spring`, with a joint, or with a number of it."""
+def _attached(robot: Robot, element: Element, word: str) -> list[int]:
+    """The name of an element, with a joint, or with a number of it."""
     alpha = robot.alpha
-    joints = [
-        name.removeprefix(f"{LEVER}.stiffness.") for name in alpha.names if name.startswith(f"{LEVER}.stiffness.")
-    ]
-    if not joints:
-        raise InputError(
-            f"{arg.fit} {word}: {robot.name} has no lever spring. Generate it with `{robot.manifest.again()} --lever-spring "
-            f"JOINT`; its joints are {listing(robot.joints)}."
-        )
-    own = word.removeprefix(f"{LEVER}.")
-    if own in joints:
-        return [k for k in alpha.indices(LEVER) if alpha.names[k].endswith(f".{own}")]
+    own = word.removeprefix(f"{element.name}.")
+    if own in element.joints:
+        return [alpha.index(name) for name in element.entries(own)]
     try:
         return list(alpha.indices(word))
     except InputError:
-        known = [LEVER, *(f"{LEVER}.{joint}" for joint in joints), *(alpha.names[k] for k in alpha.indices(LEVER))]
+        names = [name for joint in element.joints for name in element.entries(joint)]
+        known = [element.name, *(f"{element.name}.{joint}" for joint in element.joints), *names]
         raise InputError(f"{arg.fit}: {robot.name} has no parameters {word!r}. {hint(word, known)}") from None
 
 

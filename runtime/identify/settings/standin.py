@@ -12,7 +12,9 @@ from the hyperbolic tangent that the generated `torque_terms` has in the column 
 from __future__ import annotations
 
 import functools
+import shlex
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -27,7 +29,7 @@ from diffpbd.runtime.functions.friction import LAWS, VELOCITY, VELOCITY_START
 from diffpbd.runtime.functions.parameters import ParameterVector
 from diffpbd.runtime.identify.columns.bodies import AXES, MOMENTS, PAYLOAD
 from diffpbd.runtime.identify.columns.design import LINK_COLUMNS
-from diffpbd.runtime.identify.settings.selection import INERTIALS, LEVER
+from diffpbd.runtime.identify.settings.selection import INERTIALS
 from diffpbd.runtime.identify.settings.settings import FORMS
 from diffpbd.runtime.model import closed as closed_loops
 from diffpbd.runtime.model.robot import Robot
@@ -58,14 +60,14 @@ def generate_with(robot: Robot, bodies: bool = True, law: str = "") -> str:
     own = robot.manifest.recipe.symbolic
     kinds = (*INERTIALS, *(kind for kind in own if kind not in INERTIALS)) if bodies else own
     laws = [part for part, names in LAWS.items() if part == law or robot.alpha.has(names[0])]
-    start = f"{LEVER}.stiffness."
-    springs = (name.removeprefix(start) for name in robot.alpha.names if name.startswith(start))
+    asked = shlex.split(robot.manifest.generator.command)
+    springs = (shlex.join(pair) for pair in pairwise(asked) if pair[0] in ("--lever-spring", "--element"))
     return " ".join(
         [
             f"diffpbd generate {robot.name}",
             *([f"--symbolic {','.join(kinds)}"] if kinds else []),
             *([f"--friction-law {','.join(laws)}"] if laws else []),
-            *(f"--lever-spring {joint}" for joint in springs),
+            *springs,
         ]
     )
 

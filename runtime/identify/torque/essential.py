@@ -21,10 +21,10 @@ from diffpbd.runtime.base.errors import InputError, arg
 from diffpbd.runtime.identify.columns.base import Combination
 from diffpbd.runtime.identify.columns.design import Design
 from diffpbd.runtime.identify.result.result import Essential, Estimate
-from diffpbd.runtime.identify.result.sensors import unit_of
 from diffpbd.runtime.identify.torque.fitting import Fitted
 from diffpbd.runtime.identify.torque.linear import Linear
 from diffpbd.runtime.identify.torque.torque_statistics import deviations_of
+from diffpbd.runtime.model.sensors import unit_of
 
 __all__ = ["essential"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,7 +33,6 @@ GRAVITY = 1e-3
 SCATTER = {
     "spring.": 5.0, "inertial.": 0.3, "rotor_inertia": 0.1, "sensor.gain": 0.1, "sensor.delay": 0.005,
     "sensor.zero": 0.05, "gravity.tilt": 0.1, "friction.transition_velocity": 0.01, "origin": 0.01,
-    "lever_spring.stiffness": 1000.0, "lever_spring.arm": 0.02, "lever_spring.angle": 0.5, "lever_spring.rest": 0.02,
 }  # fmt: skip
 """[unit of the unknown] Spread of random starts by kind, 1 for others, besides half of the start's own size."""
 
@@ -138,7 +137,7 @@ def _designs(
 
 def _point(question: Question, unknowns: Unknowns, outer: Outer, x: FloatArray, varying: BoolArray) -> design.Point:
     alpha, full = outer.alpha(question.robot, question.base), _finite(unknowns.alpha_at(x), question.base)
-    return design.Point(alpha, full, unknowns.phi_at(x), varying, outer, question.levers, question.presliding)
+    return design.Point(alpha, full, unknowns.phi_at(x), varying, outer, question.springs, question.presliding)
 
 
 def _condensed(designs: Sequence[Design]) -> Condensed:
@@ -159,8 +158,8 @@ def _notes(
         yield f"Huber's loss: residuals beyond {robust.KNEE} deviations count linearly ({share})"
     yield from pushed(robot, problem, x)
     phi, alpha = unknowns.phi_at(x), _finite(unknowns.alpha_at(x), question.base)
-    for lever, own in zip(question.levers, unknowns.lever_parts(question.levers), strict=True):
-        yield from lever.note(robot, phi[own], alpha)
+    for spring, own in zip(question.springs, unknowns.spring_parts(question.springs), strict=True):
+        yield from spring.note(robot, phi[own], alpha)
 
 
 def _outer_values(unknowns: Unknowns, x: FloatArray, outer: Outer) -> FloatArray:
@@ -171,8 +170,9 @@ def _outer_values(unknowns: Unknowns, x: FloatArray, outer: Outer) -> FloatArray
 def _scattered(unknowns: Unknowns, seed: int) -> FloatArray:
     """Unknowns at random about the start, within their bounds."""
     rng = np.random.default_rng(seed)
+    known = {**SCATTER, **unknowns.scales}
     spread = np.array(
-        [next((s for kind, s in SCATTER.items() if label.startswith(kind)), 1.0) for label in unknowns.labels]
+        [next((s for kind, s in known.items() if label.startswith(kind)), 1.0) for label in unknowns.labels]
     )
     x = unknowns.start + (spread + 0.5 * np.abs(unknowns.start)) * rng.normal(size=len(spread))
     return np.clip(x, unknowns.lower, unknowns.upper)
@@ -194,7 +194,7 @@ def _curvature(problem: Problem, designs: Sequence[Design], x: FloatArray, floor
     """The problem with the second derivatives of Huber's loss, which standard deviations need."""
     phi = problem.unknowns.phi_at(x)
     within = robust.inliers(designs, phi, robust.robust_scale(designs, phi, floor))
-    return Problem(problem.unknowns, design.condense(within), problem.sigma, problem.pinned, problem.prior)
+    return replace(problem, condensed=design.condense(within), held=problem.pinned)
 
 
 def _still(robot: Robot, train: Sequence[Samples], unknowns: Unknowns) -> dict[int, str]:
@@ -205,7 +205,7 @@ def _still(robot: Robot, train: Sequence[Samples], unknowns: Unknowns) -> dict[i
     for joint, moved in zip(robot.joints, (high - low).tolist(), strict=True):
         for k, label in enumerate(unknowns.labels):
             own = label.endswith(f".{joint}") and label.startswith(
-                ("friction.", "rotor_inertia.", "spring.", "lever_spring.")
+                ("friction.", "rotor_inertia.", "spring.", *(f"{e.name}." for e in robot.manifest.elements))
             )
             if own and moved < STILL:
                 pinned[k] = f"joint {joint} never moved (range {moved:.2g})"

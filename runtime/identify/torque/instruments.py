@@ -40,7 +40,7 @@ TOLD: Final = 6
 
 def refused(word: Argument, names: Sequence[str], outer: Sequence[str], huber: bool) -> None:
     """InputError beside the option `word` where the torque is not linear in what is fitted."""
-    curved = [name for name in names if name in outer or name.startswith("lever_spring")]
+    curved = [name for name in names if name in outer]
     if curved:
         raise InputError(
             f"{word}: the torque is not linear in {listing(curved)}; fit without, or hold them by {arg.fixed}."

@@ -15,8 +15,9 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import SolverError
+from diffpbd.runtime.identify.columns.attached_springs import AttachedSpring
 from diffpbd.runtime.identify.columns.design import Condensed
-from diffpbd.runtime.identify.columns.lever_springs import GEOMETRY, PREFIX, START, Lever
+from diffpbd.runtime.identify.columns.lever_springs import NAME
 from diffpbd.runtime.identify.torque.problem import Problem, core
 from diffpbd.runtime.identify.torque.unknowns import Unknowns, jacobian_of
 
@@ -36,9 +37,9 @@ BEST = 3
 """Number of geometries from which the solver starts, besides the given one."""
 
 
-def opened(problem: Problem, levers: Sequence[Lever]) -> FloatArray:
+def opened(problem: Problem, springs: Sequence[AttachedSpring]) -> FloatArray:
     """Unknowns at the best end of all starts, coarsely solved."""
-    begins = starts(problem.unknowns, problem.condensed, problem.sigma, levers)
+    begins = starts(problem.unknowns, problem.condensed, problem.sigma, springs)
     found = []
     for begin in begins:
         with suppress(SolverError):
@@ -46,27 +47,34 @@ def opened(problem: Problem, levers: Sequence[Lever]) -> FloatArray:
     return min(found, key=lambda solution: solution.objective).x if found else begins[0]
 
 
-def starts(unknowns: Unknowns, condensed: Condensed, sigma: FloatArray, levers: Sequence[Lever]) -> list[FloatArray]:
+def starts(
+    unknowns: Unknowns, condensed: Condensed, sigma: FloatArray, springs: Sequence[AttachedSpring]
+) -> list[FloatArray]:
     """Unknowns to begin at: as given, then the best of the grid; as given alone where no geometry is unknown."""
     found = [unknowns.start]
-    for lever in levers:
+    for lever in (spring for spring in springs if spring.element.name == NAME):
         own = {label: k for k, label in enumerate(unknowns.labels) if label in _labels(lever)}
         if own:
             found = [found[0], *_best(unknowns, condensed, sigma, lever, own, found[-1])]
     return found
 
 
-def _labels(lever: Lever) -> list[str]:
-    return [f"{kind}{lever.joint}" for kind in GEOMETRY]
+def _labels(lever: AttachedSpring) -> list[str]:
+    return lever.element.entries(lever.joint, lever.element.geometry)
 
 
 def _best(
-    unknowns: Unknowns, condensed: Condensed, sigma: FloatArray, lever: Lever, own: dict[str, int], begin: FloatArray
+    unknowns: Unknowns,
+    condensed: Condensed,
+    sigma: FloatArray,
+    lever: AttachedSpring,
+    own: dict[str, int],
+    begin: FloatArray,
 ) -> list[FloatArray]:
     whole, slopes = core(condensed, sigma), jacobian_of(unknowns.phi)
-    stiffness = f"{PREFIX}stiffness.{lever.joint}"
+    stiffness = lever.element.entries(lever.joint, lever.element.linear)[0]
     inside = {k for body in unknowns.bodies for k in range(body.span.start, body.span.stop)}
-    linear = [k for k, label in enumerate(unknowns.labels) if not label.startswith(GEOMETRY) and k not in inside]
+    linear = [k for k, label in enumerate(unknowns.labels) if label not in unknowns.geometry and k not in inside]
     ranked: list[tuple[float, int, FloatArray]] = []
     for trial in _grid(unknowns, lever, own, begin):
         J = (whole.rows @ np.asarray(slopes(trial).full())[whole.columns])[:, linear]
@@ -82,7 +90,7 @@ def _best(
     return [trial for *_, trial in sorted(ranked, key=lambda item: item[:2])[:BEST]]
 
 
-def _grid(unknowns: Unknowns, lever: Lever, own: dict[str, int], begin: FloatArray) -> Iterator[FloatArray]:
+def _grid(unknowns: Unknowns, lever: AttachedSpring, own: dict[str, int], begin: FloatArray) -> Iterator[FloatArray]:
     """Points with the geometry varied as far as it is unknown, the spring open within the recorded angles."""
     one, two, angle, rest = _labels(lever)
     alpha = dict(zip(_labels(lever), unknowns.alpha_at(begin)[list(lever.places)].tolist(), strict=True))
@@ -105,7 +113,7 @@ def _grid(unknowns: Unknowns, lever: Lever, own: dict[str, int], begin: FloatArr
         for label, value in zip((one, two, angle, rest), (*arms, turn, rest_length), strict=True):
             if label in own:
                 trial[own[label]] = value
-        stiffness = f"{PREFIX}stiffness.{lever.joint}"
+        stiffness = lever.element.entries(lever.joint, lever.element.linear)[0]
         if stiffness in unknowns.labels:
-            trial[unknowns.labels.index(stiffness)] = START
+            trial[unknowns.labels.index(stiffness)] = lever.element.scales[0]
         yield trial

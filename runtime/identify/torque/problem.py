@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import casadi
@@ -23,8 +24,8 @@ AT_BOUND = 1e-4
 """[1] Distance from a bound, as the change of the residual in its own RMS, that counts as on it: invisible, and above the
 distance that an interior-point method keeps (the square root of its tolerance, 1e-5)."""
 BODY_OPTIONS: Mapping[str, Any] = {"tol": 1e-9, "acceptable_tol": 1e-7, "acceptable_iter": 5}
-"""Optimality where inertias or lever springs are unknown: directions that cancel in the torque leave a gradient of up to 1e-8
-by rounding."""
+"""Optimality where inertias or springs on chosen joints are unknown: directions that cancel in the torque leave a
+gradient of up to 1e-8 by rounding."""
 WEAKEST = 1e-3
 """[1] Coordinates of a body are scaled as if they had at least this part of the strongest one's effect on the torque."""
 
@@ -58,39 +59,65 @@ def core(condensed: Condensed, sigma: FloatArray) -> Core:
     return Core(columns, triangle[:k, :k], triangle[:k, k], 0.5 * rest)
 
 
+@dataclass(frozen=True, eq=False)
 class Problem:
-    """For given weights: minimise half the weighted mean square plus `prior` times the divergence of the bodies.
+    """For given weights 1/`sigma` (n,): minimise half the weighted mean square plus `prior` times the divergence of the bodies.
 
-    Unknowns in `pinned` (with the reason) stay at the start.
+    Unknowns in `held` (with the reason) stay at the start.
     """
 
-    def __init__(
-        self,
-        unknowns: Unknowns,
-        condensed: Condensed,
-        sigma: FloatArray,
-        pinned: Mapping[int, str],
-        prior: float,
-    ) -> None:
-        self.unknowns, self.condensed, self.sigma, self.prior = unknowns, condensed, sigma, prior
-        self.pinned = dict(pinned)
-        self.weight = 1.0 / (sigma * np.sqrt(condensed.count))
-        self.core = core(condensed, sigma)
-        lengths = np.linalg.norm(self.jacobian(unknowns.start), axis=0)
-        in_body = np.zeros(len(lengths), dtype=np.bool_)
-        for body in unknowns.bodies:
-            in_body[body.span] = True
-        summed = np.isin(unknowns.labels, unknowns.total.entries if unknowns.total else ())
-        for k in np.flatnonzero((lengths == 0.0) & ~in_body & ~summed):
-            self.pinned.setdefault(int(k), "its effect on the torque is zero in these recordings")
-        least = max(float(np.sqrt(prior)), WEAKEST * float(lengths.max(initial=0.0)))
-        lengths = np.hypot(lengths, np.where(in_body, least, 0.0))
-        self.scale = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
-        self.free = np.array([k not in self.pinned for k in range(len(lengths))])
-        self.undetermined = self._undetermined(self.free & ~in_body)
+    unknowns: Unknowns
+    condensed: Condensed
+    sigma: FloatArray
+    held: Mapping[int, str]
+    prior: float
 
-    def _undetermined(self, plain: npt.NDArray[np.bool_]) -> FloatArray:
-        """Directions (unknowns, k), scaled, of the plain unknowns alone that change no residual."""
+    @cached_property
+    def weight(self) -> FloatArray:
+        """Of joints (n,), over all samples."""
+        return np.asarray(1.0 / (self.sigma * np.sqrt(self.condensed.count)))
+
+    @cached_property
+    def core(self) -> Core:
+        """All joints in one triangular system."""
+        return core(self.condensed, self.sigma)
+
+    @cached_property
+    def _in_body(self) -> npt.NDArray[np.bool_]:
+        found = np.zeros(len(self.unknowns.start), dtype=np.bool_)
+        for body in self.unknowns.bodies:
+            found[body.span] = True
+        return found
+
+    @cached_property
+    def _lengths(self) -> FloatArray:
+        """Effect (unknowns,) of a unit of each unknown on the weighted residual, at the start."""
+        return np.asarray(np.linalg.norm(self.jacobian(self.unknowns.start), axis=0))
+
+    @cached_property
+    def pinned(self) -> dict[int, str]:
+        """Unknowns that stay at the start, with the reason: those that are held, and those without an effect."""
+        summed = np.isin(self.unknowns.labels, self.unknowns.total.entries if self.unknowns.total else ())
+        idle = np.flatnonzero((self._lengths == 0.0) & ~self._in_body & ~summed)
+        why = "its effect on the torque is zero in these recordings"
+        return {**self.held, **{int(k): why for k in idle if int(k) not in self.held}}
+
+    @cached_property
+    def scale(self) -> FloatArray:
+        """Units (unknowns,) in which the residual changes by about one."""
+        least = max(float(np.sqrt(self.prior)), WEAKEST * float(self._lengths.max(initial=0.0)))
+        lengths = np.hypot(self._lengths, np.where(self._in_body, least, 0.0))
+        return 1.0 / np.where(lengths > 0.0, lengths, 1.0)
+
+    @cached_property
+    def free(self) -> npt.NDArray[np.bool_]:
+        """Unknowns that are not pinned."""
+        return np.array([k not in self.pinned for k in range(len(self.unknowns.start))])
+
+    @cached_property
+    def undetermined(self) -> FloatArray:
+        """Directions (unknowns, k), scaled, of the unknowns outside of bodies alone that change no residual."""
+        plain = self.free & ~self._in_body
         result = np.zeros((len(plain), 0))
         if plain.any():
             rows = self.jacobian(self.unknowns.start)

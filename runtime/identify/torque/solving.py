@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from diffpbd.runtime.base import ipopt
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.base.names import listing
+from diffpbd.runtime.identify.columns.attached_springs import AttachedSpring
 from diffpbd.runtime.identify.columns.design import Condensed
-from diffpbd.runtime.identify.columns.lever_springs import Lever
 from diffpbd.runtime.identify.columns.outer import Outer
 from diffpbd.runtime.identify.settings.selection import Selection
 from diffpbd.runtime.identify.torque import lever_start
@@ -42,15 +42,16 @@ UNEVEN = 0.1
 @dataclass(frozen=True)
 class Question:
     """What every solve has in common: the entries of `selection`, the others at `base`, the weight of the `prior`, whether the
-    loss is Huber's, the robot's lever springs over the recorded angles, and below how many transition velocities a joint's
-    samples are left out (`standstill`); over which ways [rad or m] friction turns (`presliding`, none: at once)."""
+    loss is Huber's, the robot's springs on chosen joints over the recorded positions, and below how many transition
+    velocities a joint's samples are left out (`standstill`); over which ways [rad or m] friction turns (`presliding`, none:
+    at once)."""
 
     robot: Robot
     selection: Selection
     base: FloatArray
     prior: float
     huber: bool
-    levers: tuple[Lever, ...] = ()
+    springs: tuple[AttachedSpring, ...] = ()
     standstill: float = 0.0
     presliding: tuple[float, ...] = ()
 
@@ -69,7 +70,7 @@ class Question:
         """The unknowns with outer parameters at these values."""
         own = self.selection
         return make_unknowns(
-            self.robot, own.names, self.base, outer, direction=own.direction, levers=self.levers, total=own.total
+            self.robot, own.names, self.base, outer, direction=own.direction, springs=self.springs, total=own.total
         )
 
 
@@ -95,7 +96,7 @@ def solve(own: Round, pinned: dict[int, str], start: FloatArray | None) -> tuple
     sigma = _balanced(own, np.maximum(condensed.best(), floor))
     if start is None and unknowns.curved:
         whole = Problem(unknowns, condensed, sigma, pinned, own.question.prior)
-        start = lever_start.opened(whole, own.question.levers)
+        start = lever_start.opened(whole, own.question.springs)
     left = REWEIGHTINGS if _shared(unknowns, condensed) else 0
     if start is None and unknowns.bodies:
         start = _approach(own, sigma, pinned)
@@ -104,7 +105,9 @@ def solve(own: Round, pinned: dict[int, str], start: FloatArray | None) -> tuple
         solution = problem.solve(start)
         absent = _absent_springs(problem, solution.x)
         if absent:
-            unknowns.start[list(absent)] = 0.0
+            begin = own.unknowns.start.copy()
+            begin[list(absent)] = 0.0
+            own = replace(own, unknowns=replace(own.unknowns, start=begin))
             pinned = {**pinned, **absent}
             continue
         if not left:

@@ -35,7 +35,7 @@ class Statistics:
     """By name of alpha: standard deviations, and those by the recordings alone, as if there were no prior; what is lost
     and why; strong correlations.
 
-    `base` are the combinations of inertial parameters, and of lever springs' numbers, that are determined, with deviations by
+    `base` are the combinations of inertial parameters, and of a lever spring's numbers, that are determined, with deviations by
     the recordings alone.
     `rank` of the fitted unknowns that are free, `condition` of the normalised columns in the determined directions,
     `window` [samples] the longest correlation allowed for.

@@ -9,7 +9,7 @@ its entries that are not wanted as equality constraints.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,13 +18,14 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.identify.columns import directions, inertials
+from diffpbd.runtime.identify.columns.attached_springs import AttachedSpring, geometry_of, scales_of, started
 from diffpbd.runtime.identify.columns.bodies import AXES, PAYLOAD, PAYLOAD_MASS, PhysicalBody, physical_bodies
 from diffpbd.runtime.identify.columns.design import LINK_COLUMNS, columns_of_joint_kind, every_joint
-from diffpbd.runtime.identify.columns.lever_springs import GEOMETRY, START, Lever
 from diffpbd.runtime.identify.columns.outer import Outer
-from diffpbd.runtime.identify.result.sensors import SENSOR
+from diffpbd.runtime.identify.columns.tilt import tilted
 from diffpbd.runtime.identify.settings.selection import Total
 from diffpbd.runtime.model.robot import Robot
+from diffpbd.runtime.model.sensors import SENSOR
 
 __all__ = ["Body", "Unknowns", "jacobian_of", "make_unknowns"]
 
@@ -44,7 +45,8 @@ class Unknowns:
     """`labels` name the unknowns x, `names` the fitted entries of alpha in its order.
 
     `alpha`, `phi`, `prior` (the sum of divergences of described bodies), `barrier` (of the others) and `equal` (zero at a
-    solution) are casadi functions of x. Bounds and `start` belong to x.
+    solution) are casadi functions of x. Bounds and `start` belong to x. Of springs on chosen joints, `geometry` are the
+    numbers that the torque is not linear in, `scales` usual sizes of all.
     """
 
     labels: tuple[str, ...]
@@ -61,6 +63,8 @@ class Unknowns:
     equal: Any
     coefficients: Any
     """φ of alpha, `torque_coefficients`."""
+    geometry: frozenset[str]
+    scales: Mapping[str, float]
     total: Total | None = None
 
     def alpha_at(self, x: FloatArray) -> FloatArray:
@@ -72,7 +76,7 @@ class Unknowns:
         return dict(zip(self.names, self.alpha_at(x)[list(self.positions)].tolist(), strict=True))
 
     def phi_at(self, x: FloatArray) -> FloatArray:
-        """Coefficients of `torque_terms`, of lever springs, of the columns of `outer`."""
+        """Coefficients of `torque_terms`, of springs on chosen joints, of the columns of `outer`."""
         return np.array(self.phi(x), dtype=np.float64).reshape(-1)
 
     def phi_jacobian(self, x: FloatArray) -> FloatArray:
@@ -92,12 +96,12 @@ class Unknowns:
 
     @property
     def curved(self) -> bool:
-        """Whether the geometry of a lever spring is unknown: the torque is not linear in it."""
-        return any(label.startswith(GEOMETRY) for label in self.labels)
+        """Whether a number of a spring is unknown that the torque is not linear in."""
+        return not self.geometry.isdisjoint(self.labels)
 
-    def lever_parts(self, levers: Sequence[Lever]) -> list[slice]:
-        """The blocks of φ that belong to lever springs."""
-        ends = np.cumsum([self.coefficients.size1_out(0), *(lever.terms for lever in levers)]).tolist()
+    def spring_parts(self, springs: Sequence[AttachedSpring]) -> list[slice]:
+        """The blocks of φ that belong to springs on chosen joints."""
+        ends = np.cumsum([self.coefficients.size1_out(0), *(spring.terms for spring in springs)]).tolist()
         return [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
 
     def springs(self) -> Iterator[tuple[int, int]]:
@@ -124,15 +128,16 @@ def make_unknowns(
     outer: Outer | None = None,
     *,
     direction: bool = False,
-    levers: Sequence[Lever] = (),
+    springs: Sequence[AttachedSpring] = (),
     total: Total | None = None,
 ) -> Unknowns:
     """Unknowns for these entries of alpha; the others keep `base`, which is also the start.
 
     `outer` are those of the names that have columns of their own, and where these were made; with `direction` gravity
-    keeps its magnitude. `levers` are the lever springs with the angles that they are needed at, `total` is an equation.
+    keeps its magnitude. `springs` are those on chosen joints with the positions that they are
+    needed at, `total` is an equation.
     """
-    return _Builder(robot, names, base, outer or Outer((), np.zeros(0)), direction, levers, total).unknowns()
+    return _Builder(robot, names, base, outer or Outer((), np.zeros(0)), direction, springs, total).unknowns()
 
 
 class _Builder:
@@ -143,13 +148,13 @@ class _Builder:
         base: FloatArray,
         outer: Outer,
         direction: bool,
-        levers: Sequence[Lever],
+        springs: Sequence[AttachedSpring],
         total: Total | None,
     ) -> None:
         self.total, self.heavier = total, 1.0
         if total is not None and (mass := sum(base[robot.alpha.index(name)] for name in total.entries)):
             self.heavier = float((total.value - total.rest) / mass)  # a start that has the total
-        self.robot, self.names, self.base, self.outer, self.levers = robot, tuple(names), base, outer, levers
+        self.robot, self.names, self.base, self.outer, self.springs = robot, tuple(names), base, outer, springs
         self.tilted = [f"gravity.{a}" for a in AXES] if direction else []
         self.pairs = directions.pairs(names)
         directed = {name for pair in self.pairs for name in pair}
@@ -204,8 +209,7 @@ class _Builder:
             start = self.base[position]
             if name == "payload.mass" and start == 0.0:
                 start = PAYLOAD_MASS
-            if name.startswith("lever_spring.stiffness.") and start == 0.0:
-                start = START
+            start = started(self.robot, name, start)
             plain.append((self.add(name, start, *directions.span(alpha, name, self.base)), position))
         return plain, rests
 
@@ -242,7 +246,7 @@ class _Builder:
             equal.append(masses / self.total.value - 1.0)
         if tilts:
             positions = [alpha.index(name) for name in self.tilted]
-            values[positions] = _tilted(self.base[positions], x[tilts])
+            values[positions] = tilted(self.base[positions], x[tilts])
         phi = self.robot.casadi("torque_coefficients")(values)
         at_zero = columns_of_joint_kind(self.robot, "spring.rest")
         for k, joint in rests:
@@ -252,7 +256,7 @@ class _Builder:
         places = {name: len(alpha) + k for k, (_, name) in enumerate(sensors)}
         where = {name: places[name] if name in places else alpha.index(name) for name in self.names}
         moved = [extended[where[n]] - v for n, v in zip(self.outer.names, self.outer.values, strict=True)]
-        phi = casadi.vertcat(phi, *(lever.coefficients(self.robot, values) for lever in self.levers), *moved)
+        phi = casadi.vertcat(phi, *(spring.coefficients(self.robot, values) for spring in self.springs), *moved)
 
         def function(name: str, value: Any) -> Any:
             return casadi.Function(name, [x], [casadi.SX(value)], ["x"], ["y"])
@@ -274,6 +278,8 @@ class _Builder:
             prior=function("prior", total(True)),
             barrier=function("barrier", total(False)),
             coefficients=self.robot.casadi("torque_coefficients"),
+            geometry=geometry_of(self.robot),
+            scales=scales_of(self.robot),
             total=self.total,
             equal=function("equal", casadi.vertcat(*equal) if equal else casadi.SX(0, 1)),
         )
@@ -290,11 +296,3 @@ class _Builder:
                 else:
                     equal.append(expression - self.base[position])
         return equal
-
-
-def _tilted(gravity: FloatArray, tilt: Any) -> Any:
-    """Gravity turned by two slopes normal to it, with its magnitude."""
-    size = float(np.linalg.norm(gravity))
-    normal = np.linalg.svd(gravity.reshape(1, 3))[2][1:].T
-    along = casadi.DM(gravity / size) + casadi.mtimes(casadi.DM(normal), tilt)
-    return size * along / casadi.norm_2(along)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.metadata
 from pathlib import Path
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -18,7 +17,6 @@ from diffpbd.codegen.graph.loops.build import build
 from diffpbd.codegen.graph.solved.floating import graphs_of
 from diffpbd.runtime import load
 
-Array = Any
 H = 0.01
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.closed_robots import case
 from support.mechanisms import four_bar
+from support.small.closed_robots import case
 
 from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.recipe.recipe import with_options
@@ -45,29 +45,6 @@ def test_it_is_the_step_in_joint_space(name: str) -> None:
     left = c.robot.loop_residual(end.p, end.pd)
     assert np.abs(left.rows).max() < 1e-13
     assert np.abs(left.row_rates).max() < 1e-12
-
-
-@pytest.mark.parametrize("name", ["four_bar", pytest.param("slider_crank", marks=pytest.mark.soak)])
-def test_second_order(name: str) -> None:
-    c, u, errors = case(name), np.zeros(3), []
-    wanted = c.judge.swing(c.p, c.pd, u, 1.0)
-    for h in (0.01, 0.005, 0.0025):
-        XI = c.robot.rollout_step(c.robot.fk(c.p, c.pd), np.zeros((round(1 / h), 3)), h=h)
-        errors.append(float(np.abs(c.robot.joint_state(XI[-1], p_ref=wanted[:3]).p - wanted[:3]).max()))
-    assert all(3.8 < a / b < 4.4 for a, b in zip(errors, errors[1:], strict=False)), errors
-
-
-@pytest.mark.parametrize("name", [*QUICK, *LONG])
-def test_accelerations_are_those_of_pinocchio(name: str) -> None:
-    c, rng = case(name), np.random.default_rng(3)
-    p = c.robot.close_loops(c.p + 0.1 * rng.standard_normal(c.robot.n), np.zeros(c.robot.n))
-    pd, u = c.robot.close_rates(p, rng.standard_normal(c.robot.n)), rng.standard_normal(c.robot.n)
-    xi, found = c.robot.fk(p, pd), []
-    for h in (4e-4, 2e-4, 1e-4):
-        found.append((c.robot.joint_state(c.robot.step(xi, u, h=h), p_ref=p).pd - pd) / h)
-    once = [2 * b - a for a, b in zip(found, found[1:], strict=False)]
-    wanted = c.judge.acceleration(p, pd, u)  # extrapolated twice to no time at all
-    np.testing.assert_allclose((4 * once[1] - once[0]) / 3, wanted, rtol=0, atol=1e-7 * np.abs(wanted).max())
 
 
 @pytest.mark.parametrize("coulomb", [0.5, 3.0])

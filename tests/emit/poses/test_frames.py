@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from support.framed import Framed
 from support.free_flyer import FreeFlyer, position
+from support.judges.framed import Framed
 from support.made.mimicked import gripper
 from support.mechanisms import four_bar
 from support.robots import generated
@@ -21,7 +20,6 @@ from diffpbd.runtime.base.errors import InputError, SolverError
 
 BAR = 1e-12
 REFERENCES = (pin.WORLD, pin.LOCAL, pin.LOCAL_WORLD_ALIGNED)
-Judge = Callable[[Any], Any]
 
 
 def compare(ours: Framed, peer: Any, state: tuple[Any, Any, Any], alpha: Any = None) -> None:

@@ -36,10 +36,6 @@ def alpha_of(robot: Robot, **more: float) -> np.ndarray:
     return robot.alpha.vector({key.replace("__", "."): value for key, value in more.items()})
 
 
-def step(robot: Robot, *state: Any, alpha: Any) -> np.ndarray:
-    return np.concatenate(robot.joint_step(*state, h=H, alpha=alpha))
-
-
 def test_a_swing_into_its_stop_loses_energy_and_never_passes() -> None:
     r = arm()
     for h in (0.01, 0.005, 0.001):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.robots import loaded, loaded_alpha, model
-from support.rolled import rolled_step, run_rolled
+from support.small.rolled import rolled_step, run_rolled
 
 from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.emit.step.step_kernels import step_kernels
@@ -18,7 +18,6 @@ from diffpbd.codegen.graph.loops.build import build
 from diffpbd.runtime.functions.parameters import ParameterVector
 
 ROBOT = "prismatic_skew"
-STRICT = ("-std=c99", "-pedantic", "-Wall", "-Werror", "-Wno-unused-function", "-O1", "-ffp-contract=off")
 
 
 @pytest.fixture(scope="module")

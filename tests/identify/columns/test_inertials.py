@@ -6,14 +6,14 @@ from types import SimpleNamespace
 import casadi
 import numpy as np
 import pytest
-from support.convex import convex_optimum
+from support.judges.convex import convex_optimum
 from support.motions import samples
 from support.robots import loaded
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.identify import Settings, identify
 from diffpbd.runtime.identify.columns import inertials
-from diffpbd.runtime.identify.doors import torque_form
+from diffpbd.runtime.identify.doors import judging
 from diffpbd.runtime.identify.motion import conclusion
 from diffpbd.runtime.identify.torque import fitting as module
 from diffpbd.runtime.logs.csv import read_log
@@ -68,9 +68,9 @@ def test_nothing_has_a_deviation_that_only_the_prior_makes(
     """The description is the truth here, so that hardly anything moves with the prior; it decides where the recordings alone
     would leave more than some times the deviation."""
     name, runs, seen = "inertia.upper.yy", samples(pendulum, {}, noise=0.5), []
-    evaluate = torque_form.evaluate
-    monkeypatch.setattr(torque_form, "evaluate", lambda *a: seen.append(evaluate(*a)) or seen[-1])
-    monkeypatch.setattr(torque_form, "MOVES", np.inf)
+    evaluate = judging.evaluate
+    monkeypatch.setattr(judging, "evaluate", lambda *a: seen.append(evaluate(*a)) or seen[-1])
+    monkeypatch.setattr(judging, "MOVES", np.inf)
 
     def identified() -> tuple[float | None, dict[str, str]]:
         result = identify(pendulum, runs, ["inertials"], settings=Settings(prior=1.0))
@@ -79,7 +79,7 @@ def test_nothing_has_a_deviation_that_only_the_prior_makes(
     identified()
     some = [n for n in seen[0].deviations if seen[0].alone[n] > 1.2 * seen[0].deviations[n]]
     name = some[0]
-    monkeypatch.setattr(torque_form, "DECIDED", part * seen[0].alone[name] / seen[0].deviations[name])
+    monkeypatch.setattr(judging, "DECIDED", part * seen[0].alone[name] / seen[0].deviations[name])
     std, lost = identified()
     assert (std is None) == decided == ("only the prior decides it" in lost.get(name, ""))
 

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from support.motions import motion, samples
-from support.sprung import SPRING, springs, sprung_pendulum
+from support.small.sprung import SPRING, springs, sprung_pendulum
 
 from diffpbd.runtime import InputError, Robot
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.identify import identify
-from diffpbd.runtime.identify.columns.lever_springs import Lever, combinations
+from diffpbd.runtime.identify.columns.attached_springs import AttachedSpring
+from diffpbd.runtime.identify.columns.lever_springs import combinations
 from diffpbd.runtime.identify.settings.selection import select
 
 TRUTH = springs(**{"friction.coulomb.shoulder": 0.4, "friction.viscous.shoulder": 0.3, "torque_offset.elbow": -0.6})
@@ -96,14 +97,15 @@ def test_the_series_is_the_law(arm: Robot) -> None:
     """To rounding over the angles; where the spring closes it is said."""
     alpha = arm.alpha.vector(TRUTH)
     q = np.linspace(-1.3, 1.4, 50)
-    lever = Lever("shoulder", 0, (), -1.3, 1.4, 64)
+    others = arm.alpha.indices("spring.stiffness")
+    lever = AttachedSpring(arm.manifest.elements[0], "shoulder", 0, (), others, -1.3, 1.4, 64)
     coefficients = casadi.DM(lever.coefficients(arm, alpha)).full().ravel()
     law = np.asarray(arm.spring_torque(np.column_stack([q, 0 * q]), alpha))[:, 0]
     np.testing.assert_allclose(lever.columns(arm, q, alpha) @ coefficients, -law, rtol=0, atol=1e-12)
     assert lever.note(arm, coefficients, alpha) == []
     closing = arm.alpha.vector(springs(**{"lever_spring.arm_1.shoulder": 0.15}))
     coefficients = casadi.DM(lever.coefficients(arm, closing)).full().ravel()
-    assert "close to length zero" in lever.note(arm, coefficients, closing)[0]
+    assert "has a kink" in lever.note(arm, coefficients, closing)[0]
 
 
 def test_gradients_of_the_combinations() -> None:

@@ -8,9 +8,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from support.closed_robots import case as closed
-from support.floating_arm import stopped_flap
 from support.free_flyer import moved
+from support.judges.properties import Scene
 from support.made.block import robot as touching
 from support.made.bouncing import given
 from support.made.bouncing import made as bouncing
@@ -19,6 +18,7 @@ from support.made.exact_cone import made as coned
 from support.made.gripper import gripper
 from support.made.landing import landing, thrown
 from support.made.limited import arm, crank
+from support.made.pressed import CASES as PRESSED
 from support.made.pressed import case as pressing
 from support.made.pressed import torque as pushed
 from support.made.shaped_scenes import at, shaped
@@ -26,8 +26,9 @@ from support.made.turning import ON_TABLE
 from support.made.turning import made as turned
 from support.made.weightless import SPIN, UPPER, start, weightless
 from support.mechanisms import MECHANISMS
-from support.properties import Scene
-from support.stopped import stopped_arm
+from support.small.closed_robots import case as closed
+from support.small.floating_arm import stopped_flap
+from support.small.stopped import stopped_arm
 
 from diffpbd.runtime import Robot
 
@@ -238,10 +239,11 @@ def loop_at_a_stop() -> Acting:
     return Acting(scene, {"limit.lower.s": 1e-6}, {"bar": 2e-6, "graph": None, "along": FINE}, ("limit.lower.s",))
 
 
-def loop_in_contact(slip: float) -> Acting:
-    """A five-bar whose tip lies on a table."""
-    c = pressing("pressing_five_bar")
-    sizes = {"contact.friction": 1e-3, "plane.height": 1e-6, "gravity.z": 1e-3}
+def pressed(name: str, slip: float) -> Acting:
+    """A box, an arm among a table, a wall and balls, a five-bar whose tip lies on a table; what gives way a little."""
+    c = pressing(name)
+    sizes = {"contact.friction": 1e-3, "plane.height": 1e-6, "gravity.z": 1e-3, "contact.slip": 0.03 * slip}
+    sizes |= {"contact.load": 0.03, "contact.radius": 1e-6, "contact.compliance": 1e-7}
     options = {"bar": 1e-5, "graph": None, "reverse": 1e-8, "along": (*FINE, 1e-7)}
     return Acting(Scene(c.robot, c.p, c.pd, pushed(c), c.vector(c.alpha(contact__slip=slip))), sizes, options)
 
@@ -279,6 +281,6 @@ SCENES: dict[str, Callable[[], Acting]] = {
     "a flap free of its stop": partial(flap, 0.3, 1.0, 0.0),
     **{f"loop {k}, friction {f:g}": partial(loop, k, f) for k in (*QUICK, *LONG) for f in (0.0, 0.6)},
     "a loop at a stop": loop_at_a_stop,
-    **{f"a loop in contact, slip {s:g}": partial(loop_in_contact, s) for s in SLIPS},
+    **{f"{k} in contact, slip {s:g}": partial(pressed, k, s) for k in PRESSED for s in SLIPS},
     "loops with a gear": loops_with_a_gear,
 }

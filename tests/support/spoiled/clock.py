@@ -143,9 +143,10 @@ KINDS = [
         "--rate … if",
         mend=lambda f, w, m: [w[0], "--rate", m[1]],
         cheap=True,
+        cause="time",
     ),
-    Kind(G, "twice too fast", changed(stamps(lambda t: 0.5 * t)), "the clock counts …", "--scale time=…"),
-    Kind(G, "8 % too slow", changed(stamps(lambda t: 1.08 * t)), "the clock counts …", "--scale time=…"),
+    Kind(G, "twice too fast", changed(stamps(lambda t: 0.5 * t)), "the clock counts …", "--scale time=…", cause="time"),
+    Kind(G, "8 % too slow", changed(stamps(lambda t: 1.08 * t)), "the clock counts …", "--scale time=…", cause="time"),
     Kind(
         G,
         "no stamps",
@@ -158,14 +159,29 @@ KINDS = [
     Kind(G, "stamps since 1970 [ms]", epoch(10**3), "not in seconds?", "--time-unit …"),
     Kind(G, "stamps since 1970 [µs]", epoch(10**6), "not in seconds?", "--time-unit …"),
     Kind(G, "stamps since 1970 [ns]", epoch(10**9), "not in seconds?", "--time-unit …"),
-    Kind(G, "stamps since the start [ms]", changed(stamps(lambda t: 1e3 * t)), "not in seconds?", "--time-unit …"),
-    Kind(G, "stamps since the start [µs]", changed(stamps(lambda t: 1e6 * t)), "not in seconds?", "--time-unit …"),
+    Kind(
+        G,
+        "stamps since the start [ms]",
+        changed(stamps(lambda t: 1e3 * t)),
+        "not in seconds?",
+        "--time-unit …",
+        cause="time",
+    ),
+    Kind(
+        G,
+        "stamps since the start [µs]",
+        changed(stamps(lambda t: 1e6 * t)),
+        "not in seconds?",
+        "--time-unit …",
+        cause="time",
+    ),
     Kind(
         G,
         "stamps since the start [ns]",
         changed(stamps(lambda t: 1e9 * t), digits="%.14g"),
         "not in seconds?",
         "--time-unit …",
+        cause="time",
     ),
     Kind(G, "stamps are dates", dated),
     Kind(
@@ -226,6 +242,7 @@ KINDS = [
         "is sampled at 3 Hz",
         "record at a sampling rate of … Hz or more",
         mend=recorded_faster,
+        cause="sampling",
     ),
     Kind(
         G,
@@ -242,6 +259,7 @@ KINDS = [
             changed(by_own_clock(factor)),
             "a clock of its own?",
             "--stretch …",
+            cause="torque-clock",
         )
         for gains, factor in (("gains", 1.01), ("loses", 0.99))
     ),

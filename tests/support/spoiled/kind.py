@@ -22,7 +22,8 @@ Mend = Callable[[Path, list[str], "re.Match[str]"], list[str]]
 class Kind:
     """`says` and `cure` are parts of the output (line breaks as blanks) in which … stands for anything; without `says` it is
     read right. A cure of options is given as it is said; one of words is carried out by `mend`. `unseen`: nothing observes it,
-    the reason. `noted`: part of the output where it is read right. `loose`: factor of the tolerances."""
+    the reason. `noted`: part of the output where it is read right. `loose`: factor of the tolerances.
+    `cause`: what the catalogue of causes calls it; others are read from the file alone."""
 
     group: str
     name: str
@@ -36,6 +37,7 @@ class Kind:
     loose: float = 1.0
     cheap: bool = False
     truth: tuple[str, ...] = tuple(TRUTH)
+    cause: str = ""
 
 
 def pattern(text: str) -> re.Pattern[str]:

@@ -8,7 +8,10 @@ from support.spoiled import KINDS
 from support.spoiled.files import again
 from support.spoiled.kind import Kind
 
-__all__ = ["page"]
+__all__ = ["UNTRIED", "page"]
+
+UNTRIED = ("friction", "limits", "memory", "offset", "rotor", "speed", "spring", "steps")
+"""Causes that no kind here has: they are tried by `tests/causes` and `tests/identify/causes`."""
 
 HEAD = """# Spoiled recordings
 
@@ -17,7 +20,8 @@ What `identify` makes of a recording that is spoiled in a known way: a simulated
 spoils the recording, runs the command, takes the cure from what it says, runs it again, and compares friction and offsets with
 the truth. Of {count} kinds {right} are read right, {named} are named with a cure that brings the truth back ({again} of them,
 such as an empty file, by a sound recording in its place), and {unseen} nothing observes. … stands for a figure or a name.
-`make soak OPTS="-k test_spoiled"` runs all of them; a test writes this table (`--update-golden`) and compares it.
+`make soak OPTS="-k test_spoiled"` runs all of them; a test writes this table (`--update-golden`) and compares it. A cause is a
+class of the [catalogue](development.md#a-cause-of-your-own); all are tried here but for {untried}.
 """
 
 
@@ -32,22 +36,21 @@ def page() -> str:
             named=len(KINDS) - right - unseen,
             again=sum(k.mend is again for k in KINDS),
             unseen=unseen or "none",
+            untried=", ".join(f"`{name}`" for name in UNTRIED),
         )
     ]
     for group, kinds in groupby(KINDS, key=lambda kind: kind.group):
         parts.append(
-            f"## {group[0].upper()}{group[1:]}\n\n| kind | what is said | cure |\n|---|---|---|\n"
+            f"## {group[0].upper()}{group[1:]}\n\n| kind | cause | what is said | cure |\n|---|---|---|---|\n"
             + "".join(map(_row, kinds))
         )
     return "\n".join(parts)
 
 
 def _row(kind: Kind) -> str:
-    if kind.unseen:
-        return f"| {kind.name} | nothing: {kind.unseen} | |\n"
-    if not kind.says:
-        return f"| {kind.name} | read right{f', noted: {_text(kind.noted)}' if kind.noted else ''} | |\n"
-    return f"| {kind.name} | {_text(kind.says)} | `{kind.cure}` |\n"
+    cause, cure = f"`{kind.cause}`" if kind.cause else "", f"`{kind.cure}`" if kind.says and not kind.unseen else ""
+    said = _text(kind.says) or f"read right{f', noted: {_text(kind.noted)}' if kind.noted else ''}"
+    return f"| {' | '.join((kind.name, cause, f'nothing: {kind.unseen}' if kind.unseen else said, cure))} |\n"
 
 
 def _text(words: str) -> str:

@@ -45,6 +45,7 @@ KINDS = [
         changed(same, Plant(load=0.8)),
         "the robot reads as if it carried … kg at its tip",
         "Try payload in --fit",
+        cause="load",
     ),
     Kind(
         G,
@@ -52,6 +53,7 @@ KINDS = [
         changed(same, Plant(load=1.0, since=16.0)),
         "a load were taken up or set down at about … s (",
         "--cut …",
+        cause="load-change",
     ),
     Kind(
         G,
@@ -60,6 +62,7 @@ KINDS = [
         "masses, centres of mass or inertias were not the description's",
         "Try inertials in --fit",
         truth=NO_OFFSET,
+        cause="masses",
     ),
     Kind(
         G,
@@ -67,6 +70,7 @@ KINDS = [
         changed(same, Plant(tilt=np.radians(5.0))),
         "its base were tilted",
         "Try gravity_direction in --fit",
+        cause="tilt",
     ),
     Kind(
         G,
@@ -74,6 +78,7 @@ KINDS = [
         changed(same, Plant(braked=(12.0, 18.0))),
         "shoulder reads as if something else acted on it from",
         "--cut …",
+        cause="span",
     ),
     Kind(
         G,
@@ -81,8 +86,16 @@ KINDS = [
         changed(same, Plant(leans=(12.0, 16.0))),
         "elbow reads as if something else acted on it from",
         "--cut …",
+        cause="span",
     ),
-    Kind(G, "six seconds at rest at both ends", changed(still, Plant(rests=True)), "is at rest for", "--trim still"),
+    Kind(
+        G,
+        "six seconds at rest at both ends",
+        changed(still, Plant(rests=True)),
+        "is at rest for",
+        "--trim still",
+        cause="rest",
+    ),
     Kind(G, "two logs of other rates", rates_two),
     Kind(
         G,

@@ -152,8 +152,9 @@ KINDS = [
         "elbow: its torque stays at …: stuck?",
         "--cut …",
         cheap=True,
+        cause="stuck",
     ),
-    Kind(G, "an encoder stuck for 7 s", changed(stuck("q", 2)), "elbow: q stands still", "--cut …"),
+    Kind(G, "an encoder stuck for 7 s", changed(stuck("q", 2)), "elbow: q stands still", "--cut …", cause="frozen"),
     Kind(
         G,
         "torques that are never set",
@@ -161,6 +162,7 @@ KINDS = [
         "the torque of waist is constant (0)",
         "--torque chooses another signal",
         mend=lambda f, w, m: [*w, "--torque", "measured_effort"],
+        cause="constant",
     ),
     Kind(
         G,
@@ -168,6 +170,7 @@ KINDS = [
         changed(spikes("tau", 1, 60.0)),
         "shoulder: its torque jumps for single samples 60 times",
         "--despike",
+        cause="spikes",
     ),
     Kind(
         G,
@@ -175,6 +178,7 @@ KINDS = [
         changed(spikes("q", 2, 0.7)),
         "elbow: its position jumps for single samples 60 times",
         "--despike",
+        cause="spikes",
     ),
     Kind(
         G,
@@ -182,6 +186,7 @@ KINDS = [
         changed(spikes("dq", 2, 20.0)),
         "elbow: its rate jumps for single samples 60 times",
         "--despike",
+        cause="spikes",
     ),
     Kind(
         G,
@@ -189,6 +194,7 @@ KINDS = [
         changed(marked(-999.0, "tau")),
         "elbow: its torque jumps for single samples",
         "--despike",
+        cause="spikes",
     ),
     Kind(
         G,
@@ -196,6 +202,7 @@ KINDS = [
         changed(marked(9999.0, "q")),
         "elbow: its position jumps for single samples",
         "--despike",
+        cause="spikes",
     ),
     Kind(G, "torques in steps of 0.3 N·m", changed(rounded("tau", 0.3)), loose=2.0),
     Kind(G, "positions in steps of 0.5°", changed(rounded("q", np.radians(0.5))), loose=2.0),
@@ -216,18 +223,39 @@ KINDS = [
         changed(clipped(0.9)),
         "shoulder: its torque is at its largest value",
         "--cut …",
+        cause="saturated",
     ),
-    Kind(G, "rates of a slow filter (1 Hz)", changed(smoothed("dq", 1.0)), "dq … the slope of q", "--rates positions"),
+    Kind(
+        G,
+        "rates of a slow filter (1 Hz)",
+        changed(smoothed("dq", 1.0)),
+        "dq … the slope of q",
+        "--rates positions",
+        cause="lag",
+    ),
     Kind(
         G,
         "rates of a filter (3 Hz)",
         changed(smoothed("dq", 3.0)),
         "dq comes … ms after the slope of q",
         "--rates positions",
+        cause="lag",
     ),
-    Kind(G, "rates 50 ms late", changed(late("dq", 0.05)), "dq comes … ms after the slope of q", "--rates positions"),
     Kind(
-        G, "rates 50 ms early", changed(late("dq", -0.05)), "dq comes … ms before the slope of q", "--rates positions"
+        G,
+        "rates 50 ms late",
+        changed(late("dq", 0.05)),
+        "dq comes … ms after the slope of q",
+        "--rates positions",
+        cause="lag",
+    ),
+    Kind(
+        G,
+        "rates 50 ms early",
+        changed(late("dq", -0.05)),
+        "dq comes … ms before the slope of q",
+        "--rates positions",
+        cause="lag",
     ),
     Kind(
         G,
@@ -235,6 +263,7 @@ KINDS = [
         changed(late("tau", 0.02)),
         "reads as if it had a delay of",
         "Try sensor.delay.… in --fit",
+        cause="delay",
     ),
     Kind(
         G,
@@ -242,6 +271,7 @@ KINDS = [
         changed(late("tau", 0.1)),
         "its torque comes 100 ms after the motion",
         "--fit …,sensor.delay.…",
+        cause="delay",
     ),
     Kind(
         G,
@@ -249,6 +279,7 @@ KINDS = [
         changed(late("tau", -0.06, 1)),
         "shoulder: its torque comes … ms before the motion",
         "--fit …,sensor.delay.…",
+        cause="delay",
     ),
     Kind(
         G,
@@ -257,6 +288,7 @@ KINDS = [
         "reads as if it had a delay of",
         "Try sensor.delay.… in --fit",
         loose=2.0,
+        cause="delay",
     ),
     Kind(
         G,
@@ -264,6 +296,7 @@ KINDS = [
         changed(drifting(0.05)),
         "shoulder reads as if its torque's zero drifted",
         "--drift …",
+        cause="drift",
     ),
     Kind(
         G,
@@ -272,6 +305,7 @@ KINDS = [
         "shoulder reads as if its torque's zero",
         "--cut …",
         truth=NO_OFFSET,
+        cause="drift",
     ),
     Kind(
         G,
@@ -280,5 +314,6 @@ KINDS = [
         "shoulder reads as if its torque's zero were another one in each recording",
         "Fit the recordings apart",
         mend=lambda f, w, m: w[:1],
+        cause="other-zero",
     ),
 ]

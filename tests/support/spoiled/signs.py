@@ -91,14 +91,23 @@ KINDS = [
         "shoulder: its torque has the wrong sign",
         "--flip shoulder",
         cheap=True,
+        cause="sign",
     ),
-    Kind(S, "all torques' signs", changed(times(-1.0, "tau")), "its torque has the wrong sign", "--flip …"),
+    Kind(
+        S,
+        "all torques' signs",
+        changed(times(-1.0, "tau")),
+        "all torques have the wrong sign",
+        "--flip …",
+        cause="sign",
+    ),
     Kind(
         S,
         "a mirrored encoder",
         changed(times(-1.0, "q", "dq", joint=2)),
         "elbow: its positions and rates have the wrong sign",
         "--scale q_elbow=-1 --scale dq_elbow=-1",
+        cause="mirrored",
     ),
     Kind(
         S,
@@ -106,6 +115,7 @@ KINDS = [
         changed(times(-1.0, "q", "dq", "tau", joint=2)),
         "elbow: its positions, rates and torque have the wrong sign",
         "--scale q_elbow=-1 --scale dq_elbow=-1 --flip elbow",
+        cause="mirrored",
     ),
     Kind(
         S,
@@ -113,6 +123,7 @@ KINDS = [
         changed(times(-1.0, "dq", joint=2)),
         "elbow: dq is -1 times the slope of q, reversed in sign",
         "--rates positions",
+        cause="rates",
     ),
     Kind(
         S,
@@ -120,6 +131,7 @@ KINDS = [
         changed(times(-1.0, "q", joint=2)),
         "elbow: dq is -1 times the slope of q, reversed in sign",
         "--scale q_elbow=-1",
+        cause="rates",
     ),
     Kind(
         S,
@@ -127,6 +139,7 @@ KINDS = [
         changed(times(-1.0, "tau", joint=0)),
         "waist: its torque has the wrong sign",
         "--flip waist",
+        cause="sign",
     ),
     Kind(
         O,
@@ -135,6 +148,7 @@ KINDS = [
         "shoulder: its torque and that of elbow look exchanged",
         "--map FILE.json with …}",
         mend=told,
+        cause="swapped",
     ),
     Kind(
         O,
@@ -143,6 +157,7 @@ KINDS = [
         "all columns of shoulder and elbow look exchanged",
         "--map FILE.json with …}",
         mend=told,
+        cause="swapped",
     ),
     Kind(
         O,
@@ -150,6 +165,7 @@ KINDS = [
         changed(exchanged("dq")),
         "dq has nothing to do with the slope of q",
         "--rates positions",
+        cause="rates",
     ),
     Kind(
         O,
@@ -219,6 +235,12 @@ KINDS = [
         cheap=True,
     ),
     Kind(
-        O, "a joint with ends wrapped at 0 and 2π", changed(wrapped(1, 0.0)), "of a turn of 2π", "--unwrap", mend=turned
+        O,
+        "a joint with ends wrapped at 0 and 2π",
+        changed(wrapped(1, 0.0)),
+        "of a turn of 2π",
+        "--unwrap",
+        mend=turned,
+        cause="jumps",
     ),
 ]

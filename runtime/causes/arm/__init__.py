@@ -1,0 +1,1 @@
+"""Causes in the bodies of an arm, its drives and its mounting."""

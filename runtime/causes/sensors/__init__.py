@@ -1,0 +1,1 @@
+"""Causes in torque sensors and encoders."""

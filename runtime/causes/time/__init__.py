@@ -1,0 +1,1 @@
+"""Causes in the clock of a recording."""
