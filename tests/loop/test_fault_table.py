@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from support.arms.bench import Bench, BenchArm
+from support.arms.bench_runs import check, run, stopped_after
 from support.arms.fault_rows import at_once, frozen, stamps, without_a_joint
 
 from diffpbd.runtime.control.gravity import GravityOwner
@@ -16,8 +17,6 @@ from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.reflexes import Reflex
 from diffpbd.runtime.loop.stopping import Phase, Reason
-
-from .bench_runs import check, run, stopped_after
 
 Message = Callable[[dict], dict | None]
 

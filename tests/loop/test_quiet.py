@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.arms.bench import Bench, BenchArm
+from support.arms.bench_runs import check, impedance, run
 from support.arms.fault_rows import ROS1, ROS2
 from support.arms.sensors import Filtered
 from support.shared.sentences import normal
@@ -22,13 +23,10 @@ from diffpbd.runtime.loop.stopping import Reason, Report
 from diffpbd.runtime.model.limits import Limits
 from diffpbd.runtime.model.statics import inertial_model
 
-from .bench_runs import check, impedance, run
-
 pytest.importorskip("pinocchio")
 
 from support.arms.bench_baxter import BenchBaxter
-
-from .baxter_runs import SPRING, check_account, executed, loaded, run_of
+from support.reality.baxter_runs import SPRING, check_account, executed, loaded, run_of
 
 CARTESIAN: dict[str, Any] = {
     "name": "cartesian", "stiffness": [200.0] * 3 + [10.0] * 3, "damping_ratio": 0.7, "offset": [0.0, 0.05, 0.05], "speed": 0.1,

@@ -18,8 +18,7 @@ from diffpbd.runtime.records.messages import Tick
 pytest.importorskip("pinocchio")
 
 from support.reality import Differences
-
-from .baxter_runs import PLANTS, check_account, executed, run_of
+from support.reality.baxter_runs import PLANTS, check_account, executed, run_of
 
 GOAL, STIFFNESS, S1 = -0.45, 30.0, 1
 FRICTION = 0.8 / STIFFNESS  # rad; within this the robot's Coulomb friction may hold the joint

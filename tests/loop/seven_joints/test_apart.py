@@ -32,14 +32,13 @@ pytest.importorskip("coal")
 pytest.importorskip("pinocchio")
 
 from support.arms.bench_baxter import BenchBaxter
+from support.arms.bench_runs import execute
 from support.planning import guarded
 from support.reality import BenchReal, Differences
-
-from .baxter_runs import PLANTS
-from .bench_runs import execute
+from support.reality.baxter_runs import PLANTS
 
 LEAST, RATE = 0.02, 250.0  # m, Hz
-URDF = Path(__file__).parents[2] / "diffpbd" / "codegen" / "robots" / "baxter_bare.urdf"
+URDF = Path(__file__).parents[3] / "diffpbd" / "codegen" / "robots" / "baxter_bare.urdf"
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.arms.bench import Bench
+from support.arms.bench_runs import stopped_after
 from support.shared.slow_faults import biased, crept, scaled, slowly
 
 from diffpbd.runtime.commands.options.laws import configured
@@ -21,13 +22,10 @@ from diffpbd.runtime.loop.replay import read_run, replay
 from diffpbd.runtime.loop.stopping import Reason
 from diffpbd.runtime.mpc.disturbance import TIME_CONSTANT
 
-from .bench_runs import stopped_after
-
 pytest.importorskip("pinocchio")
 
 from support.reality import Differences
-
-from .baxter_runs import PLANTS, REST, check_account, executed, loaded, run_of
+from support.reality.baxter_runs import PLANTS, REST, check_account, executed, loaded, run_of
 
 TIP = ("--controller", "cartesian", "--tip-offset", "[0, 0, 0.05]", "--goal-speed", "0.1")
 MPC = {

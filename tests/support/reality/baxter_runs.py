@@ -7,10 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.arms.bench import Bench
-from support.arms.bench_baxter import BenchBaxter
-from support.reality import BenchReal, Differences
-from support.robots import loaded
 
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.folder.locate import find_description
@@ -20,8 +16,11 @@ from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.stopping import Report
 from diffpbd.runtime.loop.supervisor import Settings
 from diffpbd.runtime.records.messages import Tick
-
-from .bench_runs import execute
+from support.arms.bench import Bench
+from support.arms.bench_baxter import BenchBaxter
+from support.arms.bench_runs import execute
+from support.reality import BenchReal, Differences
+from support.robots import loaded
 
 REST = [0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0]
 SPRING = {"spring.stiffness.left_s1": 24.0, "spring.rest.left_s1": -1.514}
