@@ -51,7 +51,7 @@ def test_committed_c_is_up_to_date(emitted: Path, update_golden: bool) -> None:
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_no_compiler_warns(compiler: str, emitted: Path) -> None:
-    """Of the sources as C99 and, where they are for every compiler, of the header as C++."""
+    """Compile the sources as C99 and, where they are for every compiler, of the header as C++."""
     if shutil.which(compiler) is None:
         pytest.skip(f"no {compiler}")
     for language, sources in (

@@ -129,7 +129,7 @@ def test_one_file_knows_jinja2() -> None:
 
 
 def test_no_test_module_imports_another() -> None:
-    """What several tests share lies in tests/support."""
+    """Helpers that several tests share lie in tests/support."""
     lent = set()
     for path in (ROOT / "tests").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

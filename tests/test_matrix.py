@@ -322,7 +322,7 @@ def test_a_batch_counts_rows_that_fail(case: Case) -> None:
 
 @pytest.mark.parametrize("case", ["clearance"], indirect=True)
 def test_distances_are_the_least_that_the_smoothing_defines(case: Case) -> None:
-    """Of the upright capsule from a sphere: V = |w|² + δ² s² is a parabola in s, δ far above its default."""
+    """Distances of the upright capsule from a sphere: V = |w|² + δ² s² is a parabola in s, δ far above its default."""
     robot, half, delta, centre = case.robot, 0.1, 0.1, np.array([0.3, 0.1, 0.4])
     (k,) = [k for k, row in enumerate(robot.manifest.clearance.rows) if tuple(row) == ("one", "spheres 0")]
     given = obstacles_of(robot, spheres=[[*centre, 0.05]])

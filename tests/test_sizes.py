@@ -49,7 +49,7 @@ def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return len([one for one in (*a.posonlyargs, *a.args, *a.kwonlyargs) if one.arg not in ("self", "cls")])
 
 
-def test_files() -> None:
+def test_no_file_is_longer_than_the_bar() -> None:
     long = {
         path.relative_to(ROOT).as_posix()
         for room in ("runtime", "codegen")
@@ -59,7 +59,7 @@ def test_files() -> None:
     assert long <= set(LONG_FILES), sorted(long - set(LONG_FILES))
 
 
-def test_functions() -> None:
+def test_no_function_is_longer_than_the_bar() -> None:
     long = set()
     for path in (ROOT / "runtime").rglob("*.py"):
         name = path.relative_to(ROOT).as_posix()
@@ -70,7 +70,7 @@ def test_functions() -> None:
     assert long <= LONG_FUNCTIONS, sorted(long - LONG_FUNCTIONS)
 
 
-def test_folders() -> None:
+def test_no_folder_is_fuller_than_the_bar() -> None:
     files = Counter(
         path.parent.relative_to(ROOT).as_posix()
         for room in ("runtime", "codegen", "templates", "tests")

@@ -54,7 +54,7 @@ def _assumptions(lines: Sequence[str]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Pendulum(Steps):
-    """What may be chosen: the generated robot, lengths [m] and period [s] at the start."""
+    """Choices of a pendulum: the generated robot, lengths [m] and period [s] at the start."""
 
     folder: str | None = option(
         f"The pendulum with symbolic lengths (default: {PENDULUM}, made if missing).", None, flag="--robot",

@@ -137,7 +137,7 @@ class MpcController:
         self.mpc.sent(self._hold + law)
 
     def remark(self) -> str | None:
-        """What the motion says against the delay that was told."""
+        """The motion's objection to the delay that was told."""
         return self.mpc.remark
 
 

@@ -1,4 +1,4 @@
-"""What every command has: --json, --config, --robots, completion of names; one way to say what was written; progress."""
+"""Options of every command: --json, --config, --robots, completion of names; one way to say what was written; progress."""
 
 from __future__ import annotations
 

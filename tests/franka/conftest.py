@@ -65,7 +65,7 @@ def alone(fr3: Robot) -> Iterator[Lone]:
 
 @dataclass
 class Ran:
-    """What a run was, and where the robot really was in each of its ticks."""
+    """A run's report, and where the robot really was in each of its ticks."""
 
     report: Report
     supervisor: Any

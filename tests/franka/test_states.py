@@ -1,4 +1,4 @@
-"""What the arm makes of the driver's states and answers: ages, troubles and ends, without a robot."""
+"""The driver's states and answers as the arm takes them: ages, troubles and ends, without a robot."""
 
 from __future__ import annotations
 

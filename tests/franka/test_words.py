@@ -1,4 +1,4 @@
-"""What the driver says, in words."""
+"""Reasons of the driver, in words."""
 
 from __future__ import annotations
 

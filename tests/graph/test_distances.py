@@ -18,7 +18,7 @@ OF_BOXES = 1e-8  # m
 
 
 class Shape:
-    """Of a kind at random: rotation, place, halves, radius [m]."""
+    """A shape of a kind at random: rotation, place, halves, radius [m]."""
 
     def __init__(self, kind: str, rng: np.random.Generator) -> None:
         self.kind, self.R, self.x = kind, turn(rng.normal(size=3)), 0.2 * rng.normal(size=3)

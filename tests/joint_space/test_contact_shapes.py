@@ -61,7 +61,7 @@ def solid(robot: Robot, shape: Contact, body: Body) -> tuple[Any, Any, Any]:
 
 
 def test_gap_and_rates_are_those_of_coal_and_pinocchio() -> None:
-    """Of every pair but those of planes: the gap, and the motion of both bodies against each other at the nearest points."""
+    """Judge every pair but those of planes: the gap, and the motion of both bodies against each other at the nearest points."""
     model, judge = case()
     n, seen = model.robot.n, 0
     for p in poses(40):

@@ -1,4 +1,4 @@
-"""What the end of a step in link frames corrects; that the step is the one in world axes: tests/test_matrix.py."""
+"""Corrections at the end of a step in link frames; that the step is the one in world axes: tests/test_matrix.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the joint-space step is worth as a method: accuracy, order, structure, energy, friction, exact inversion."""
+"""Merits of the joint-space step as a method: accuracy, order, structure, energy, friction, exact inversion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tick costs, by the processor's time of its thread, beside a measure taken between the ticks of the same run."""
+"""Cost of a tick, by the processor's time of its thread, beside a measure taken between the ticks of the same run."""
 
 from __future__ import annotations
 

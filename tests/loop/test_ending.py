@@ -42,7 +42,7 @@ class Told(BenchArm):
 def stop(
     arm: Told, *, torque: bool = False, hold: float = 0.2, held: np.ndarray | None = POSE, period: float = 0.004
 ) -> tuple[str, int, int]:
-    """What it says, and how many torques and positions it sent."""
+    """The ending's message, and how many torques and positions it sent."""
     under = supervisor("impedance", GravityOwner.ROBOT, 1.0 / period)
     under.start(POSE)
     under.accepted = held

@@ -157,7 +157,7 @@ def test_a_row_on_an_arm_that_is_not_its_model(row: Row, name: str, seed: int) -
 
 
 def judge_wire(arm: BenchArm) -> None:
-    """What the robot was told, to the last message."""
+    """Judge what the robot was told, to the last message."""
     times, told = (np.array(values) for values in zip(*arm.obeyed(), strict=True))
     assert np.isfinite(told).all() and (np.abs(told) <= np.array(EFFORT) + 1e-9).all()
     steps = np.abs(np.diff(told, axis=0)) / (10.0 * np.array(EFFORT) * np.maximum(np.diff(times), 1.0 / RATE)[:, None])

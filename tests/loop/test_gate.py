@@ -36,7 +36,7 @@ def refusal(
         ([0.0], "shape"), ([0.0, 0.0, 0.0], "shape"),
     ],
 )  # fmt: skip
-def test_torques(values: list[float], told: str) -> None:
+def test_torques_that_cannot_be_sent_are_refused(values: list[float], told: str) -> None:
     assert told in refusal(values) and bool(told) == bool(refusal(values))
 
 

@@ -40,7 +40,7 @@ def test_gaps_down_to_an_angstrom_are_closed_as_printed(size: float) -> None:
 
 
 def correction(gap: Array) -> Array:
-    """What the child moves (6) for a gap [m, world]."""
+    """The child's correction (6) for a gap [m, world]."""
     return _moves(gap)[1]["move_b"].ravel()
 
 

@@ -1,4 +1,4 @@
-"""What a force that is asked for adds to a robot, and what it leaves as it was: wrenches and lever springs."""
+"""Forces that are asked for, what they add to a robot and what they leave as it was: wrenches and lever springs."""
 
 from __future__ import annotations
 

@@ -46,21 +46,13 @@ def compiled_and_run(sources: Iterable[str], options: Iterable[str], folder: Pat
 def report(counted: Iterable[Path], *options: str) -> str:
     """What gcovr says of the files of templates/ in all of these together; a function of several robots has several places."""
     files = [word for path in counted for word in ("--add-tracefile", str(path))]
-    command = [
-        sys.executable,
-        "-m",
-        "gcovr",
-        "--root",
-        str(ROOT / "templates"),
-        "--merge-mode-functions",
-        "separate",
-        "--merge-lines",
-    ]
-    return subprocess.run([*command, *files, *options], check=True, capture_output=True, text=True).stdout
+    merged = ["--root", str(ROOT / "templates"), "--merge-mode-functions", "separate", "--merge-lines"]
+    command = [sys.executable, "-m", "gcovr", *merged, *files, *options]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def shares(counted: Iterable[Path]) -> dict[str, float]:
-    """Of the lines that ran [%], by file."""
+    """The share of the lines that ran [%], by file."""
     summary = json.loads(report(counted, "--json-summary", "-"))
     return {Path(file["filename"]).name: file["line_percent"] for file in summary["files"]}
 

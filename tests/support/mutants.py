@@ -150,7 +150,7 @@ class Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 class Fixtures:
-    """What these tests need of conftest.py, which imports the generator and is slow."""
+    """Fixtures that these tests need of conftest.py, which imports the generator and is slow."""
 
     @pytest.fixture
     def shared(self) -> Path:

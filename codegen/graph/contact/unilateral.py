@@ -60,7 +60,7 @@ class Side:
 
 
 def sides(model: Model) -> list[Side]:
-    """Of every joint whose limits act."""
+    """Sides of every joint whose limits act."""
     tree, found = model.tree, []
     place = {joint: k for k, joint in enumerate(tree.coordinates)}
     index = {entry.name: k for k, entry in enumerate(model.entries)}

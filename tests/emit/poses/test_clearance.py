@@ -119,7 +119,7 @@ def test_points_lie_on_both_surfaces(robot: Robot, judge: Judge) -> None:
 
 
 def test_pairs_are_those_that_may_touch(robot: Robot, judge: Judge) -> None:
-    """What touches in poses that the generator did not draw is compared, or said to touch always."""
+    """Shapes that touch in poses that the generator did not draw are compared, or said to touch always."""
     clearance, rng, touched = judge.clearance, np.random.default_rng(4), set()
     names = list(judge.shapes)
     for q in poses(robot, rng, 300):

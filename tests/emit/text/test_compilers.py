@@ -194,7 +194,7 @@ def test_no_warnings_of_any_robot(robot: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("level", ["-O1", "-O2", "-O3"])
 def test_no_warnings_of_an_optimiser(level: str, tmp_path: Path) -> None:
-    """Of two coordinates, fewer than a contact has rows: what is never reached is not compiled either."""
+    """Robots of two coordinates, fewer than a contact has rows: code that is never reached is not compiled either."""
     root = generated(str(in_cache(presser(), "presser")), functions=("joint_step", "jac_alpha_joint_step"))
     for compiler in COMPILERS:
         source = str(root / "src" / "constrained_step.c")

@@ -173,7 +173,7 @@ def test_where_an_arm_may_give_way(q: list[float], dq: list[float], free: bool) 
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 @pytest.mark.parametrize("share, balanced", [(0.5, 0.0), (0.8, 0.0), (0.9, 0.5), (1.0, 1.0), (1.3, 1.0)])
 def test_towards_its_speed_limit_a_yielding_joint_is_balanced(side: float, share: float, balanced: float) -> None:
-    """What drives it, from 0.8 of the limit on; what slows it is not, and damping has a time constant of 0.05 s."""
+    """From 0.8 of the limit on a torque that drives it; one that slows it is not, damping has a time constant of 0.05 s."""
     inertia = np.array([0.1, 0.05])
     brake = Brake(bench_limits(), Motion(lambda q, dq, ddq: inertia * ddq, None, lambda q: np.diag(inertia)))
     limit = np.array([1.5, 2.0])

@@ -64,7 +64,7 @@ def bench_limits(**changed: object) -> Limits:
 
 @dataclass
 class Bench:
-    """What may be wrong, and what was seen. A fault is a function of a message's dict: q, dq, effort, names."""
+    """Faults that it may have, and what was seen. A fault is a function of a message's dict: q, dq, effort, names."""
 
     coulomb: tuple[float, float] = (0.8, 0.3)
     viscous: tuple[float, float] = (0.7, 0.2)

@@ -157,7 +157,8 @@ class OverRos2(BenchArm):
         self.inner.suppress()
 
     def obeyed(self) -> list[tuple[float, np.ndarray]]:
-        """What the robot was told once the first torque, a small part of what holds the arm, was seen to come into effect."""
+        """Commands to the robot once the first torque, a small part of what holds the arm, was seen to come into
+        effect."""
         first = np.abs(self.wired[0][1]).max()
         full = next((k for k, (_, told) in enumerate(self.wired) if np.abs(told).max() > 10.0 * first), 0)
         return self.wired[full:]

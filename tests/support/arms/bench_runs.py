@@ -76,7 +76,7 @@ def execute(one: Run) -> Report:
 
 
 def check(arm: BenchArm, *, pushed: bool = False, detection: float = DETECTION) -> None:
-    """What holds in every run: limits, rates, and how far the arm moves once there is a fault."""
+    """Assert what holds in every run: limits, rates, and how far the arm moves once there is a fault."""
     speed = np.array(SPEED)
     if not pushed:
         assert (np.array(arm.fastest) <= 1.2 * speed).all(), arm.fastest

@@ -180,7 +180,7 @@ ROWS = (
 
 
 def rows_of(transport: str) -> list[Row]:
-    """What can happen there."""
+    """The rows of faults that can happen there."""
     return [row for row in ROWS if transport not in row.absent]
 
 

@@ -83,7 +83,7 @@ class LockStep:
             before = ticks
 
     def _seen(self, torques: np.ndarray, has_new_command: bool = True) -> None:
-        """What the robot is asked for, without its own gravity compensation."""
+        """Note what the robot is asked for, without its own gravity compensation."""
         self._asked = np.array(torques, dtype=np.float64)
         self._control(torques, has_new_command)
 

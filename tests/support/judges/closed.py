@@ -79,7 +79,7 @@ class Judge:
         return np.concatenate(g), np.vstack(J), np.concatenate(c)
 
     def acceleration(self, p: Any, pd: Any, u: Any, pull: float = 0.0) -> Any:
-        """Of the joints; `pull` [1/s] is the rate at which gaps are closed (of an integration's rounding)."""
+        """Accelerations of the joints; `pull` [1/s] is the rate at which gaps are closed (of an integration's rounding)."""
         model, data, q = self.model, self.data, self.q(p)
         v, push = np.zeros(model.nv), np.zeros(model.nv)
         v[self.v], push[self.v] = pd, u

@@ -12,7 +12,7 @@ from diffpbd.runtime.folder.manifest import Shape
 
 
 def geometry(kind: str, halves: Sequence[float], radius: float) -> Any:
-    """Of a shape; a plane is the half-space below z = 0, a capsule lies along z."""
+    """The geometry of a shape; a plane is the half-space below z = 0, a capsule lies along z."""
     if kind == "sphere":
         return coal.Sphere(radius)
     if kind == "capsule":

@@ -1,4 +1,4 @@
-"""What a description's frames are in C, compiled alone: no other function is derived."""
+"""A description's frames in C, compiled alone: no other function is derived."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from diffpbd.codegen.description.robot.robot import LoopType
 
 
 class LoopJudge(Judge):
-    """Of one state at a time."""
+    """Judges one state at a time."""
 
     def opened(self, p: Any, pd: Any) -> tuple[float, float]:
         """Largest gap [m or rad] of all loops, and its rate [m/s or rad/s]."""

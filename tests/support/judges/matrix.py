@@ -1,4 +1,4 @@
-"""What holds for every function of every robot, found by the names of the manifest, so that a new function is judged without a
+"""Laws of every function of every robot, found by the names of the manifest, so that a new function is judged without a
 word here: C = graph, C = program, derivative = differences, batch = rows. Steps where something acts, and rollouts:
 `properties`.
 """

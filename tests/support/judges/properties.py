@@ -1,4 +1,4 @@
-"""What holds for the step of every robot, whatever it is made of: Jacobian = differences, reverse = transpose, graph = C,
+"""Laws of the step of every robot, whatever it is made of: Jacobian = differences, reverse = transpose, graph = C,
 rollout = steps, batch = rows, gradient of a rollout = that of its steps.
 
 A robot's own tests give a scene, a state where it matters, and the parameters that matter there.

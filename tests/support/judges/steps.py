@@ -1,4 +1,4 @@
-"""What a step must be to be a motion, by the robot's own energy, gaps and rows of loops alone: nothing of how steps are solved.
+"""Judge whether a step is a motion, by the robot's own energy, gaps and rows of loops alone: nothing of how steps are solved.
 
 Bars are those that a user of the result would set, not those of the emitted certificate: a turn of 1.5 times what the larger
 rates lead to and 0.3 rad; energy up by 1 % at most (and by what a chord is short of its arc, turn²/12); 1 µm, and the energy

@@ -17,7 +17,7 @@ WEIGHTLESS = {f"gravity.{axis}": 0.0 for axis in "xyz"}
 
 
 def weights(robot: Robot) -> Weights:
-    """Of the base's turn, little of the joints."""
+    """Weights of the base's turn, small ones of the joints."""
     base = len(robot.manifest.robot.base_freedoms)
     p, pd = np.full(robot.n, 1e-4), np.full(robot.n, 1e-2)
     p[:base] = [0, 0, 0, 10, 10, 10] if base == 6 else [0, 0, 10]

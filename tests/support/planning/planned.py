@@ -25,7 +25,7 @@ H = 0.01
 
 @dataclass(frozen=True)
 class Course:
-    """What became of a run: truth of the links (ticks, n), statuses, the solver's seconds and rounds by tick."""
+    """Outcome of a run: truth of the links (ticks, n), statuses, the solver's seconds and rounds by tick."""
 
     q: np.ndarray
     fastest: np.ndarray

@@ -57,7 +57,7 @@ Laws = Callable[[dict[str, Any], Limits, Settings], Supervisor]
 
 @dataclass
 class Stopped:
-    """What became of one stop, arrays (n,)."""
+    """Outcome of one stop, arrays (n,)."""
 
     report: Report
     speed: np.ndarray

@@ -37,7 +37,7 @@ PUSHED = (Reflex.CONTACT, Reflex.TRACKING)
 
 @dataclass
 class Pushed:
-    """What became of one push of `force` [N]."""
+    """Outcome of one push of `force` [N]."""
 
     report: Report
     force: np.ndarray

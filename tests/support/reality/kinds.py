@@ -37,7 +37,7 @@ class Kind:
     rest: float = 0.0
 
     def robot(self) -> str:
-        """What `generated` is asked for."""
+        """The name by which `generated` is asked."""
         return self.shipped or str(self.urdf())
 
 

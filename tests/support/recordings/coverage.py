@@ -33,7 +33,7 @@ FRAGMENT = 1.2  # s of coloured recording behind a gap
 
 @dataclass(frozen=True)
 class Errors:
-    """What the sensors add: which of the above."""
+    """Errors that the sensors add: which of the above."""
 
     coloured: bool = False
     drift: bool = False
@@ -144,7 +144,7 @@ class Coverage:
 
     @staticmethod
     def of(results: Sequence[Identification], truth: dict[str, float]) -> Coverage:
-        """Of several sets of the same kind."""
+        """Coverage of several sets of the same kind."""
         held, ratio, printed = {}, {}, 0
         for name, value in truth.items():
             found = [e for result in results for e in result.estimates if e.name == name and e.std is not None]

@@ -121,7 +121,7 @@ def _pointer(values: Array) -> ctypes.c_void_p:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is wrong with the arm (`load` [kg], friction over a `way`, Stribeck's part of Coulomb's) and with its sensors."""
+    """Faults of the arm (`load` [kg], friction over a `way`, Stribeck's part of Coulomb's) and with its sensors."""
 
     recordings: int = 3
     load: float = 0.0
@@ -151,7 +151,7 @@ SCENARIOS: dict[str, Scenario] = {
 
 @dataclass(frozen=True)
 class Motions:
-    """Of a batch: time (samples,) [s], q, dq and the torque that acted (batch, samples, N)."""
+    """Motions of a batch: time (samples,) [s], q, dq and the torque that acted (batch, samples, N)."""
 
     time: Array
     q: Array
@@ -160,7 +160,7 @@ class Motions:
 
 
 def simulated(arm: Arm, scenario: Scenario, seeds: Sequence[int], held: int = 1) -> Motions:
-    """What scenarios with the same arm share is simulated once."""
+    """Simulate once what scenarios with the same arm share."""
     plant = (scenario.load, scenario.way, scenario.stribeck, scenario.heavier, scenario.width)
     return _simulated(arm, plant, tuple(seeds), held)
 
@@ -188,7 +188,7 @@ def _goal(rng: np.random.Generator) -> tuple[Array, Array, Array, Array]:
 
 
 def read(arm: Arm, scenario: Scenario, motions: Motions, seed: int) -> list[Log]:
-    """What sensors show of a batch that is one set."""
+    """Logs of a batch that is one set, as sensors show it."""
     rng = np.random.default_rng(seed)
     sensors, logs = scenario.sensors, []
     turn, side = rng.uniform(0.0, 2.0 * np.pi, N), rng.choice([-1.0, 1.0], N)
@@ -238,7 +238,7 @@ Found = Mapping[str, tuple[float, float | None]]
 
 @dataclass(frozen=True)
 class Count:
-    """Of intervals of 95 %: share printed, of these the share that holds the truth, and the worst parameter's."""
+    """Counts of intervals of 95 %: share printed, of these the share that holds the truth, and the worst parameter's."""
 
     printed: float
     held: float

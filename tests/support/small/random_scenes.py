@@ -16,7 +16,7 @@ SLIP = 1e-5
 
 @dataclass
 class Tally:
-    """What came of scenes: by the level that solved them (0 at the final slip, 1 along a falling one), or the status; the most
+    """Outcomes of scenes: by the level that solved them (0 at the final slip, 1 along a falling one), or the status; the most
     iterations of a stage, and their sum."""
 
     scenes: int = 0

@@ -26,7 +26,7 @@ def shape(name: str, link: str, kind: str, against: Any = (), friction: float = 
 
 
 def moments(kind: str, mass: float = MASS) -> Numbers:
-    """Of a body of that shape."""
+    """Moments of inertia of a body of that shape."""
     if kind == "rod":
         return tuple(mass * x for x in ROD_MOMENTS)
     return ((mass * 0.2**2 / 6 if kind == "cube" else 0.4 * mass * 0.1**2),) * 3

@@ -67,7 +67,7 @@ def variants() -> dict[str, Maker]:
 
 
 def averaged() -> dict[str, Maker]:
-    """What averages the corrections of a link instead."""
+    """Makers that average the corrections of a link instead."""
     return {
         "variational_jacobi_averaging": lambda tree, sweeps: step.variational_jacobi(tree, sweeps, 1, AVERAGING),
         "paper_jacobi_averaging": lambda tree, sweeps: step.paper_jacobi(tree, sweeps, 0, relaxation=AVERAGING),

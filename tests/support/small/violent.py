@@ -119,14 +119,14 @@ TORQUE = {"quad": 40.0, "stops": 10.0}
 
 @dataclass
 class Count:
-    """Of a kind: steps, statuses, levels of those that were found, and what the judge rejects of status 0."""
+    """Counts of a kind: steps, statuses, levels of those that were found, and what the judge rejects of status 0."""
 
     steps: int = 0
     statuses: Counter[int] = field(default_factory=Counter)
     rejected: Counter[str] = field(default_factory=Counter)
 
     def row(self, kind: str) -> str:
-        """Of the table in docs/contact.md."""
+        """A row of the table in docs/contact.md."""
         statuses = ", ".join(f"{k}: {v}" for k, v in sorted(self.statuses.items())) or "none"
         rejected = ", ".join(f"{k}: {v}" for k, v in sorted(self.rejected.items())) or "0"
         return f"| {kind} | {self.steps} | {statuses} | {rejected} |"
