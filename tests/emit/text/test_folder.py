@@ -90,16 +90,7 @@ def test_no_warnings_when_optimised(named: tuple[str, ...], tmp_path: Path) -> N
     chosen = [source for source in sources(folder) if not named or source.name in named]
     assert len(chosen) >= len(named) > 0 or len(chosen) > 6
     for source in chosen:
-        cc(
-            *STRICT,
-            "-O2",
-            "-fPIC",
-            f"-I{folder}",
-            "-c",
-            str(source),
-            "-o",
-            str(tmp_path / f"{source.stem}.o"),
-        )
+        cc(*STRICT, "-O2", "-fPIC", f"-I{folder}", "-c", str(source), "-o", str(tmp_path / f"{source.stem}.o"))
     cc(*STRICT, "-O2", f"-I{folder}", "-c", str(folder / "main.c"), "-o", str(tmp_path / "main.o"))
 
 
