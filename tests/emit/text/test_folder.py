@@ -94,26 +94,6 @@ def test_no_warnings_when_optimised(named: tuple[str, ...], tmp_path: Path) -> N
     cc(*STRICT, "-O2", f"-I{folder}", "-c", str(folder / "main.c"), "-o", str(tmp_path / "main.o"))
 
 
-@pytest.mark.thorough("prismatic_skew")
-@pytest.mark.parametrize("name", FULL)
-def test_no_warnings(name: str) -> None:
-    folder = generated(name)
-    for source in [*sources(folder), folder / "main.c"]:
-        cc(*STRICT, "-fsyntax-only", f"-I{folder}", str(source))
-
-
-@pytest.mark.parametrize("name", FULL)
-def test_header_for_c_and_cpp(name: str, tmp_path: Path) -> None:
-    header = generated(name) / f"{name}.h"
-    program = tmp_path / "include.c"
-    program.write_text(f'#include "{header}"\n#include "{header}"\nint main(void) {{ return 0; }}\n')
-    cc(*STRICT, "-fsyntax-only", str(program))
-    if shutil.which("c++") is None:
-        pytest.skip("no C++ compiler")
-    strict = ["-std=c++98", "-pedantic", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run(["c++", *strict, "-fsyntax-only", "-x", "c++", str(program)], check=True)
-
-
 def symbols(library: Path, kind: str) -> set[str]:
     text = subprocess.run(["nm", "-D", kind, str(library)], capture_output=True, check=True, text=True).stdout
     return {line.split()[-1].split("@")[0] for line in text.splitlines() if not re.search(r"\s[wV]\s", line)}
