@@ -130,9 +130,9 @@ class Tree:
 
     @property
     def unilateral(self) -> bool:
-        """Whether a step's stages are solved with unilateral rows: if there is a limit or a contact, or a loop beside
-        a friction law that depends on the step's start."""
-        return bool(self.limits or self.contacts or (self.closures and self.friction))
+        """Whether a step's stages are solved with unilateral rows: if there is a limit or a contact, or a loop or a floating
+        base beside a friction law that depends on the step's start."""
+        return bool(self.limits or self.contacts or ((self.closures or self.base) and self.friction))
 
     @property
     def n(self) -> int:
