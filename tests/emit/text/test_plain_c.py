@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.line_coverage import compiled_and_run, share
+from support.line_coverage import compiled_and_run, shares
 from support.plain_c import HERE, ROBOTS, TEMPLATES, includes, sources, write_numbers
 
 STRICT = "-std=c99 -pedantic -Wall -Wextra -Wconversion -Werror -Wno-unused-function -DDIFFPBD_PORTABLE".split()
@@ -73,10 +73,7 @@ def test_in_two_threads(robot: str, numbers: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_lines_that_are_run(robot: str, numbers: Path, tmp_path: Path) -> None:
-    found = {
-        name: share(lines)
-        for name, lines in compiled_and_run(sources(robot), includes(robot, numbers), tmp_path).items()
-    }
+    found = shares([compiled_and_run(sources(robot), includes(robot, numbers), tmp_path)])
     print(*(f"{name} {ran:.1f} %" for name, ran in sorted(found.items())), sep="\n")
     low = {name: found.get(name) for name, least in COVERED[robot].items() if found.get(name, 0.0) < least}
     assert not low, low
