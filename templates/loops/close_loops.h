@@ -1,3 +1,9 @@
+/* The closed pose nearest to one that is given. */
+#ifndef CLOSE_LOOPS_INCLUDED
+#define CLOSE_LOOPS_INCLUDED
+#include "dense.h"
+#include "loops_closed.h"
+
 #define FULL_TURN 6.283185307179586 /* rad */
 
 /* Arguments of close_loops: the target pose, flags of fixed coordinates, parameters. */
@@ -207,3 +213,5 @@ HIDDEN int STEP(close_loops)(const double *const *in, double *const *out, double
   if (status == 0) memcpy(out[0], found, N * sizeof(double));
   return status;
 }
+
+#endif

@@ -1,5 +1,18 @@
 /* Functions of an instant for closed loops. */
+#ifndef LOOP_ROWS_INCLUDED
+#define LOOP_ROWS_INCLUDED
 #include "close_loops.h"
+
+/* Block elimination with x = -D^-1 (force) and back = D^-1 A0^T: solves (A back) multipliers = rhs - A x and adds back multipliers
+ * to x. `rhs` is the right-hand side, then the multipliers. */
+static int border(const double *A, const double *back, double *x, double *rhs, Work *w) {
+  double *S = w->dense;
+  product(A, back, ROWS, N, ROWS, 1.0, 0.0, S);
+  product(A, x, ROWS, N, 1, -1.0, 1.0, rhs);
+  if (solve_dense(S, rhs, ROWS, 1) != 0) return STATUS_LOOPS_SINGULAR;
+  product(back, rhs, N, ROWS, 1, 1.0, 1.0, x);
+  return 0;
+}
 
 HIDDEN int STEP(close_rates)(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
@@ -79,3 +92,5 @@ HIDDEN int STEP(inverse_dynamics)(const double *const *in, double *const *out, d
   for (j = 0; j < N; j++) out[0][j] += motor[j] ? offset[j] : 0.0;
   return status;
 }
+
+#endif

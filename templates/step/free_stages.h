@@ -1,4 +1,17 @@
 /* Both stages of a step without unilateral rows: Newton's method with a border of the loops' rows. */
+#ifndef FREE_STAGES_INCLUDED
+#define FREE_STAGES_INCLUDED
+#include "convergence.h"
+#include "products.h"
+#if ROWS
+#include "dense.h"
+#endif
+#if ROWS
+#include "loops_closed.h"
+#endif
+#if FLOATING
+#include "turned_torque.h"
+#endif
 
 /* The same where S = A back and rhs - A x are known already: S multipliers = rhs, x += back multipliers. */
 INLINE int add_border(double *S, const double *back, double *x, double *rhs) {
@@ -169,3 +182,5 @@ static int solve_free(const double *p, const double *pd, const double *u, const 
 #endif
   return status;
 }
+
+#endif

@@ -1,4 +1,22 @@
 /* Derivatives of a step at its solution, forwards and in reverse. */
+#ifndef SLOPES_INCLUDED
+#define SLOPES_INCLUDED
+#include "products.h"
+#if ROWS || UNILATERAL
+#include "dense.h"
+#endif
+#if FLOATING
+#include "turned_torque.h"
+#endif
+#if SIDES
+#include "joint_limits.h"
+#endif
+#if CONTACTS
+#include "contact_slopes.h"
+#endif
+#if BOUNCING
+#include "rebounds.h"
+#endif
 
 #if UNILATERAL
 /* The first N rows of [slope -up^T; down 0]^-1: columns of the momentum residual (square) and of the loop rows (rows). */
@@ -167,3 +185,5 @@ static void pull_back(const double *p, const double *pd, const double *u, const 
 #endif
   }
 }
+
+#endif

@@ -1,5 +1,9 @@
 /* A torque u on a floating base is constant in fixed axes: the generalised torque on its three hinges is E^T u, with E as in
  * floating.c (identity at the start of a step). */
+#ifndef TURNED_TORQUE_INCLUDED
+#define TURNED_TORQUE_INCLUDED
+#include "constrained_work.h"
+
 static void on_hinges(const double *p, const double *u, double *torque) {
   const double c1 = cos(p[3]), s1 = sin(p[3]), c2 = cos(p[4]), s2 = sin(p[4]);
   torque[0] = u[3];
@@ -37,3 +41,5 @@ static void turn_columns(const double *p_next, double *J) {
     for (i = 0; i < 3; i++) J[k + (3 + i) * N] = column[i];
   }
 }
+
+#endif

@@ -1,3 +1,20 @@
+/* Judges a step that was found, by what it is and not by how it was solved. */
+#ifndef CERTIFICATE_INCLUDED
+#define CERTIFICATE_INCLUDED
+#include "products.h"
+#if SIDES
+#include "joint_limits.h"
+#endif
+#if CONTACTS
+#include "contact_rows.h"
+#endif
+#if TURNED
+#include "discs.h"
+#endif
+#if BOUNCING
+#include "rebounds.h"
+#endif
+
 /* Depths of penetration at the start of a step, which `refuted` allows for. */
 static void depths(const double *p, const double *alpha, Work *w) {
   int k;
@@ -173,3 +190,5 @@ static int refuted(const double *p, const double *pd, const double *u, const dou
   return !(given <= may_be_off(p, pd, u, kick, h, alpha, p_next, pd_next, turned, most, w));
 #endif
 }
+
+#endif

@@ -1,4 +1,14 @@
 /* The Newton step of a stage: a system in the impulses or one in the coordinates, whichever is smaller. */
+#ifndef CONE_SYSTEMS_INCLUDED
+#define CONE_SYSTEMS_INCLUDED
+#include "products.h"
+#include "lines.h"
+#if SIDES
+#include "joint_limits.h"
+#endif
+#if CONTACTS
+#include "contacts.h"
+#endif
 
 /* Solves a system of `size` rows, the right-hand side behind each, by elimination with partial pivoting. Not 0: it is singular. */
 static int solve_system(double *K, int size, double *x) {
@@ -388,3 +398,5 @@ static int newton(Stage *s, const double *x, const double *impulse, double *full
 #endif
   return status;
 }
+
+#endif

@@ -1,94 +1,17 @@
-#ifndef DIFFPBD_EVALUATIONS
-/* The most evaluations of a step's equations, over both stages; beyond it the step ends in status 14. To bound the time of a step,
- * compile with a smaller number (-DDIFFPBD_EVALUATIONS=60). */
-#define DIFFPBD_EVALUATIONS 1000000
+/* Both stages of a step with unilateral rows. */
+#ifndef CONES_INCLUDED
+#define CONES_INCLUDED
+#include "cone_levels.h"
+#include "certificate.h"
+#if ROWS
+#include "loops_closed.h"
 #endif
-
-/* A stage of a step with unilateral rows (joint limits and contacts): their impulses are unknowns beside the pose or the rates. */
-typedef struct {
-  const double *p, *pd, *u, *h, *alpha;
-  const double *end;   /* the pose at the end, of the rate stage; 0: the pose stage */
-  double least;        /* lower bound of the slip during continuation [rad/s or m/s] */
-  double slip, impulse; /* the smallest slip of all rows, the largest load times h */
-  double rows;         /* squared norm of the residual of the unilateral rows */
-  int spent;           /* evaluations so far */
-  int acting;          /* 0: there are no unilateral rows */
-  int linear;          /* viscous friction at most: without unilateral rows the rate stage is linear */
-  int apart;           /* normal and friction of a contact have separate rows */
-  int fresh, landing;  /* D is computed anew; pose stage: the residual is computed with momentum and inertia */
-  int known;           /* D is that of the linear rate stage */
-  int factored, columns; /* of the last D: its factors are available, and the columns they give for impulses */
-  int classified, approached; /* `far` has been determined; a row that was far has come near since */
-  int seen;            /* contact rows are available at x */
-  int far[CONES];      /* rows so distant that their impulse is evaluated explicitly, without a slope */
-} Stage;
-
-#if SIDES
-#include "joint_limits.h"
-
-#endif
-#if CONTACTS
-#include "contacts.h"
-#include "contact_slopes.h"
 #if BOUNCING
 #include "rebounds.h"
 #endif
-
+#if FLOATING
+#include "turned_torque.h"
 #endif
-/* Residual of a stage at x (pose or rates) and the given impulses of loops and unilateral rows, with the slopes that `newton` needs.
- * Returns its squared norm. Units are momenta: the pose stage is divided by h. Impulses of distant rows are outputs. */
-static double evaluate(Stage *s, const double *x, const double *loops, double *impulse, Work *w) {
-  double *F = w->gradient, *D = w->slopes, *g = w->gap, *A = w->A;
-  const double *model = w->model, *along = s->end ? A : w->A0, scale = s->end ? 1.0 : 1.0 / s->h[0];
-  double sum = 0.0;
-  int i, j, k;
-  s->approached = 0;
-  s->spent++;
-  if (s->fresh) s->factored = 0;
-  if (s->end != 0 && s->linear && !s->fresh) {
-    for (i = 0; i < N; i++) F[i] = -w->momentum[i];
-    for (j = 0; j < N; j++) {
-      for (i = 0; i < N; i++) F[i] += D[i + N * j] * x[j];
-    }
-    product(A, x, ROWS, N, 1, 1.0, 0.0, g);
-  } else if (s->end != 0) {
-    s->factored = 0;
-    rate_system_kernel(w->mass, w->momentum, s->h, x,
-#if LAGGING
-                       s->pd,
-#endif
-                       s->alpha, model, F, D, w->kernel);
-    product(A, x, ROWS, N, 1, 1.0, 0.0, g);
-  } else if (s->fresh) {
-    pose_kernel(x, s->p, w->record, w->terms, s->alpha, model, F, D, g, A, w->kernel);
-  } else if (s->landing) {
-    landing_kernel(x, s->p, w->record, w->terms, s->u, s->h, s->alpha, model, F, w->momentum, w->mass, g, A,
-                   w->energy + 3, w->kernel);
-  } else {
-    residual_kernel(x, s->p, w->record, w->terms, s->alpha, model, F, g, A, w->kernel);
-  }
-  for (i = 0; i < N; i++) {
-    F[i] *= scale;
-    for (k = 0; k < ROWS; k++) F[i] -= along[k + ROWS * i] * loops[k];
-  }
-  for (k = 0; k < ROWS; k++) sum += g[k] * g[k] * scale * scale;
-  s->rows = 0.0;
-  if (s->acting) {
-#if SIDES
-    s->rows += add_sides(s, x, impulse, F, w);
-#endif
-#if CONTACTS
-    s->rows += add_contacts(s, x, impulse + SIDES, F, w);
-#endif
-    s->classified = 1;
-    sum += s->rows;
-  }
-  for (j = 0; j < N; j++) sum += F[j] * F[j];
-  return sum;
-}
-
-#include "cone_systems.h"
-#include "cone_levels.h"
 
 /* Initialises a stage at the start of a step. */
 static void begin(Stage *s, const double *p, const double *pd, const double *u, const double *h, const double *alpha, Work *w) {
@@ -162,8 +85,6 @@ static void start_rate_stage(Stage *s, const double *p_next, const double *loops
   s->end = p_next;
   s->factored = s->known = 0;
 }
-
-#include "certificate.h"
 
 /* First guess of a linear rate stage: the rates if its impulses were those of the pose stage. */
 static void balance(Stage *s, double *x, Work *w) {
@@ -441,3 +362,5 @@ static int node_rate(const double *h, const double *p, const double *begun, cons
   for (j = 0; j < ROWS; j++) w->H[j] *= h[0];
   return 0;
 }
+
+#endif

@@ -1,5 +1,10 @@
 /* Mean forces over a step on the spheres of all contacts, world axes; iterations of both stages, and whether either needed the
  * continuation in the slip. */
+#ifndef CONTACT_FORCE_INCLUDED
+#define CONTACT_FORCE_INCLUDED
+#include "contact_rows.h"
+#include "step_interface.h"
+
 HIDDEN int STEP(contact_force)(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
   double *p_next = w->bar, *pd_next = p_next + N, *frames = w->frames;
@@ -21,3 +26,5 @@ HIDDEN int STEP(contact_force)(const double *const *in, double *const *out, doub
   }
   return 0;
 }
+
+#endif

@@ -1,4 +1,8 @@
 /* Derivatives of a step by what its contacts do. */
+#ifndef CONTACT_SLOPES_INCLUDED
+#define CONTACT_SLOPES_INCLUDED
+#include "contacts.h"
+#include "dense.h"
 
 /* square += factor * J^T G Y of one contact, J and Y by rows at `along` and `by`. */
 static void touch_product(int k, const double *along, const double *G, const double *by, double factor, double *square) {
@@ -203,3 +207,5 @@ static void contact_gradients(const double *p, const double *h, const double *al
   touch_parameters_kernel(p, p_next, pd_next, w->sign, x, y, w->push + SIDES, w->push_rate + SIDES, slid_bar, rates_bar,
                           gap_bar, law_bar, h, alpha, w->model, alpha_bar, h_bar, w->kernel);
 }
+
+#endif

@@ -1,5 +1,10 @@
 /* What contacts do to a step. */
+#ifndef CONTACTS_INCLUDED
+#define CONTACTS_INCLUDED
 #include "contact_rows.h"
+#include "products.h"
+#include "lines.h"
+#include "stage.h"
 #if TURNED
 #include "discs.h"
 #endif
@@ -338,3 +343,5 @@ static void touch_square(const Stage *s, int k, double *K, Work *w) {
     if (J[i] != 0.0) add_line(K + LINE * i, J[i], GY, LINE);
   }
 }
+
+#endif

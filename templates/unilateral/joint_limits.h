@@ -1,5 +1,9 @@
 /* Joint limits. Of limit i: gap = side_slope * coordinate side_of + side_shift - side_sign * bound, which is entry side_entry of
  * alpha. */
+#ifndef JOINT_LIMITS_INCLUDED
+#define JOINT_LIMITS_INCLUDED
+#include "stage.h"
+
 static double side_gap(const double *alpha, const double *pose, int i) {
   return side_slope[i] * pose[side_of[i]] + side_shift[i] - side_sign[i] * alpha[side_entry[i]];
 }
@@ -116,3 +120,5 @@ static void side_gradients(const double *h, const double *alpha, const double *p
     }
   }
 }
+
+#endif

@@ -1,5 +1,10 @@
 /* Restitution: w->shift holds the change of each bouncing contact's closing rate in both stages, w->by_seen its derivatives by gap,
  * approach rate and acceleration at the start, restitution and h. See codegen/graph/contact/rebounds.py. */
+#ifndef REBOUNDS_INCLUDED
+#define REBOUNDS_INCLUDED
+#include "contact_rows.h"
+#include "products.h"
+
 enum { SEEN = 3, BY = 2 * (SEEN + 2), KEPTS = 8 };
 
 /* Shares of the restitution, tried in this order. */
@@ -110,3 +115,5 @@ static void rebound_pull(const double *p, const double *pd, const double *u, con
   }
   if (some) approach_parameters_kernel(p, pd, u, alpha, bar, p_bar, pd_bar, u_bar, alpha_bar != 0 ? alpha_bar : unused, w->kernel);
 }
+
+#endif

@@ -31,7 +31,7 @@ extern "C" {
  * it where contact_hash() gives the same text. */
 #define CONTACT_VERSION "0.2.0"
 #define CONTACT_ABI 1
-#define CONTACT_HASH "6553abf5493c4c6c75faec0938a8913d9616adbe61808cc6cd74ee586e89f338"
+#define CONTACT_HASH "4ae4a8f0eb60c6e289fd1c7f0ac9d9cb696017937192fd3ca6e4268ae20144f0"
 
 enum contact_status {
   CONTACT_STATUS_OK = 0,

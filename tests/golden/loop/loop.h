@@ -31,7 +31,7 @@ extern "C" {
  * it where loop_hash() gives the same text. */
 #define LOOP_VERSION "0.2.0"
 #define LOOP_ABI 1
-#define LOOP_HASH "9b9e86dbd50fc89fb5472f834f3a68fc629064a5c7828f83a362925120038c2c"
+#define LOOP_HASH "cefe28dd2eab427a10b13654f4b0238f60fe22ff3d13db2986d6303ea0c71751"
 
 enum loop_status {
   LOOP_STATUS_OK = 0,
