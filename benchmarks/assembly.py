@@ -1,4 +1,4 @@
-"""What a compiler makes of C, counted without a clock: instructions, bytes, traffic of the stack, divisions of every function.
+"""Count without a clock what a compiler makes of C: instructions, bytes, traffic of the stack, divisions of every function.
 
 Counted is the way that is usually taken: from the entry to the first return. What lies beyond, out of the way of the
 processor's front end, is `aside`.

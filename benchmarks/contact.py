@@ -89,7 +89,7 @@ def ours(folder: Path, shape: str, lower: bool = True) -> Robot:
 
 
 def energies(P: Any, PD: Any, shape: str, gravity: Any) -> Any:
-    """Of states (x, q; v, ω world), [J]."""
+    """Energies of states (x, q; v, ω world) [J]."""
     inertia = np.diag(moments(shape))
     found = []
     for p, v in zip(P, PD, strict=True):
@@ -290,7 +290,7 @@ def text(rows: Sequence[Row]) -> str:
 
 
 def published() -> str:
-    """What others say of theirs on such cases."""
+    """Figures that others publish of theirs on such cases."""
     creep = DRAKE_SIGMA * FRICTION["slope"] * GRAVITY * STEPS[0]
     return (
         f"Published: Drake's SAP creeps at σ μ g h = {creep:.1e} m/s where it sticks (σ = {DRAKE_SIGMA:g}, "

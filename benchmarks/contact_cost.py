@@ -1,4 +1,4 @@
-"""What one contact costs beside the same arm without it: the arm of Baxter, a sphere at its wrist over a table.
+"""Cost of one contact beside the same arm without it: the arm of Baxter, a sphere at its wrist over a table.
 
 Scenes of 100 steps of 10 ms (viscous friction of 2 N·m s): in flight far above the table, pressed on it with 20 N, pressed and
 pushed along it, and hit upon it again and again by random torques. Of the states that each passes, `joint_step` is timed one by
@@ -90,7 +90,7 @@ def viscous(robot: Robot) -> dict[str, float]:
 
 
 def costs(folder: Path) -> list[Cost]:
-    """Of every scene; generates two arms in `folder`."""
+    """Costs of every scene; generates two arms in `folder`."""
     free, touching = arm(folder, "free_arm", ""), arm(folder, "touching_arm")
     watch, timed, found = stopwatch(folder), [Timed(robot, None, folder) for robot in (free, touching)], []
     for scene in scenes(touching):

@@ -94,6 +94,6 @@ class Crocoddyl:
         return problem
 
     def _first_cost(self, case: Case) -> float:
-        """What node 0 adds, which ours leaves out."""
+        """The cost that node 0 adds, which ours leaves out."""
         position, rate = (case.p - case.P[0]) ** 2, (case.pd - case.PD[0]) ** 2
         return 0.5 * float((WEIGHTS.p * position + WEIGHTS.pd * rate).sum())

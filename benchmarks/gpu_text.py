@@ -1,4 +1,4 @@
-"""What becomes of a robot's .cu text, without a GPU: registers, spills and instructions of every entry.
+"""Compile a robot's .cu text without a GPU and count: registers, spills and instructions of every entry.
 
     python -m benchmarks.gpu_text generated/baxter_bare [--architecture sm_90]
 
@@ -23,7 +23,7 @@ INSTRUCTION = 16
 
 
 def instructions(code: bytes) -> dict[str, int]:
-    """Of every entry of an ELF of NVIDIA's: the sizes of its sections .text.NAME."""
+    """Bytes of every entry of an ELF of NVIDIA's: the sizes of its sections .text.NAME."""
     (table_at,) = struct.unpack_from("<Q", code, 0x28)
     size, count, names = struct.unpack_from("<HHH", code, 0x3A)
     sections = [struct.unpack_from("<IIQQQQ", code, table_at + k * size) for k in range(count)]
@@ -37,7 +37,7 @@ def instructions(code: bytes) -> dict[str, int]:
 
 
 def rows(folder: Path, architecture: str) -> list[list[str]]:
-    """Of every entry in both precisions, one alpha for all states."""
+    """Rows of every entry in both precisions, one alpha for all states."""
     manifest = read_manifest(folder)
     name, made = manifest.name, {f.name for f in manifest.functions}
     source = (folder / f"{name}.cu").read_text(encoding="utf-8")

@@ -48,7 +48,7 @@ OUTCOME = ("robot", "outcome", "joints", "mimics", "passive", "base", "loops", "
 
 @dataclass(frozen=True)
 class Row:
-    """What became of one robot; numbers are 0 and `agrees` is empty where it was refused."""
+    """Outcome of one robot; numbers are 0 and `agrees` is empty where it was refused."""
 
     robot: str
     outcome: str

@@ -47,7 +47,7 @@ class Case:
 
 @dataclass
 class Tick:
-    """What is timed of one solver: an iteration from the cold start and one from the converged plan, and what converged."""
+    """Times of one solver: an iteration from the cold start and one from the converged plan, and what converged."""
 
     cold: Call
     warm: Call

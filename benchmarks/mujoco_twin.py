@@ -57,7 +57,7 @@ class Judge:
         return self.mass() @ pdd + (self.data.qfrc_bias - self.data.qfrc_passive)[self.v]
 
     def acceleration(self, p: Any, pd: Any, u: Any, pull: float = 0.0) -> Any:
-        """Of all joints of the robot under torques u, equalities held exactly: all rows, pseudo-inverted.
+        """Accelerations of all joints of the robot under torques u, equalities held exactly: all rows, pseudo-inverted.
 
         `pull` [1/s] is the rate at which gaps are closed (of an integration's rounding).
         """

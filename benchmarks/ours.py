@@ -116,7 +116,7 @@ class Ours:
         return Row(PREFIX + "joint_step", timed, swing, operations, *self.source("joint_step"))
 
     def _portable(self, watch: ctypes.CDLL, s: States) -> Row:
-        """What runs on every processor."""
+        """The row of the code that runs on every processor."""
         state = [s.p, s.pd, s.u, None, self.alpha]
         names = {"step": "joint_step", "jacobian": "jac_joint_step", "vjp": "vjp_joint_step"}
         own = {k: replace(self.native(name), library=self.portable) for k, name in names.items()}

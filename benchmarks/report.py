@@ -50,7 +50,7 @@ def cells(row: Row, timings: dict[str, Timing], errors: dict[float, list[float]]
 
 
 def remarks(row: Row, timings: dict[str, Timing]) -> list[str]:
-    """What the table has no column for."""
+    """Remarks for which the table has no column."""
     found = [row.note] if row.note else []
     if "pullback" in timings:
         t = timings["pullback"]

@@ -1,4 +1,4 @@
-"""What the benchmarks share that run by themselves: on numpy, a generated folder, and whatever peers are installed."""
+"""Helpers of benchmarks that run by themselves: on numpy, a generated folder, and whatever peers are installed."""
 
 from __future__ import annotations
 

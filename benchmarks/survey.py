@@ -57,7 +57,7 @@ OUTCOME = ("description", "outcome", "joints", "mimics", "links", "mass", "welde
 
 @dataclass(frozen=True)
 class Row:
-    """What became of one description; numbers are 0 and `agrees` is empty where it was refused."""
+    """Outcome of one description; numbers are 0 and `agrees` is empty where it was refused."""
 
     description: str
     outcome: str

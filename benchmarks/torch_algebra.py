@@ -77,5 +77,5 @@ def solve3(K: Tensor, c: Tensor) -> Tensor:
 
 
 def shifted(a: Tensor) -> Tensor:
-    """What joint i + 1 does to body i, for every body; none beyond the last joint."""
+    """The effect of joint i + 1 on body i, for every body; none beyond the last joint."""
     return torch.cat([a[:, 1:], torch.zeros_like(a[:, :1])], dim=1)

@@ -38,7 +38,7 @@ SCENE = """<mujoco><option timestep="{h}" cone="elliptic" iterations="100" toler
 
 
 class Peer:
-    """What of MuJoCo is fitted: `Parameters` as the solver sees them."""
+    """MuJoCo's fitted numbers: `Parameters` as the solver sees them."""
 
     lower = np.array([0.01, np.log(2e-3), np.log(0.05), -0.01])
     upper = np.array([1.0, np.log(0.1), np.log(10.0), 0.01])

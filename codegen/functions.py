@@ -44,7 +44,7 @@ class Declared:
 
 
 def jac_doc(name: str) -> str:
-    """What a Jacobian by all but alpha is said to be."""
+    """Description of a Jacobian by all but alpha."""
     return f"{name} and its Jacobian by everything but alpha."
 
 
@@ -59,7 +59,7 @@ def vjp_doc(name: str) -> str:
 
 
 def _slots(text: str) -> tuple[Slot, ...]:
-    """Of names; those in brackets only some robots have."""
+    """Arguments of these names; those in brackets only some robots have."""
     return tuple(Slot(name.strip("[]"), not name.startswith("[")) for name in text.split())
 
 
@@ -270,9 +270,9 @@ FUNCTIONS: Final[Mapping[str, Declared]] = MappingProxyType(_made)
 """By name."""
 DOCS: Final[Mapping[str, str]] = {name: declared.doc for name, declared in FUNCTIONS.items()}
 DOCS_OF_LOOPS: Final[Mapping[str, str]] = {name: d.of_loops for name, d in FUNCTIONS.items() if d.of_loops}
-"""What reads differently for a robot with closed loops."""
+"""Descriptions that differ for a robot with closed loops."""
 DOCS_OF_LIMITS: Final[Mapping[str, str]] = {name: d.of_limits for name, d in FUNCTIONS.items() if d.of_limits}
-"""What reads differently for a robot whose limits act."""
+"""Descriptions that differ for a robot whose limits act."""
 
 
 def expect_declared(name: str, inputs: Sequence[str], outputs: Sequence[str]) -> None:

@@ -149,7 +149,7 @@ STAGES: Final = (
     ("deriving the step", 0.03), ("deriving forces", 0.25), ("writing the text", 0.44), ("deriving steps", 0.45),
     ("compiling the rest", 0.60),
 )  # fmt: skip
-"""What part [1] of the whole is done where each begins, of an arm with the functions of the default."""
+"""Part [1] of the whole that is done where each begins, of an arm with the functions of the default."""
 
 
 def _portable(robot: str) -> str:

@@ -55,7 +55,7 @@ class Heartbeat:
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def say(self, line: str) -> None:
-        """What is being done from now on."""
+        """A line that says what begins."""
         self._doing, self._since = line, time.perf_counter()
         self.note(line)
 

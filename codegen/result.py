@@ -1,4 +1,4 @@
-"""What `generate` reports, and what it was made with."""
+"""Results of `generate`, and the versions that it was made with."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Row:
 
 @dataclass(frozen=True)
 class GenerateResult:
-    """What `generate` did. Seconds are wall time, `compile_seconds` those of the compilers, at work beside the derivation."""
+    """Result of `generate`. Seconds are wall time, `compile_seconds` those of the compilers, at work beside the derivation."""
 
     manifest: Manifest
     folder: Path

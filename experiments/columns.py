@@ -41,13 +41,13 @@ class OneStep:
     step: str = option(f"That is solved: {', '.join(STEPS)}.", "paper_direct", metavar="STEP", parse=step_named)
 
     def map(self, robot: Robot) -> NetTorqueMap:
-        """Of the only joint of `robot`."""
+        """The map of the only joint of `robot`."""
         return sample_map(robot, robot.joints[0], step=function_of(robot, self.step))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Steps:
-    """What stands side by side; `printed` is the folder of the robot whose step is as printed."""
+    """Steps that stand side by side; `printed` is the folder of the robot whose step is as printed."""
 
     steps: tuple[str, ...] = option(
         f"Step of a column, may be given again: {', '.join(AS_PRINTED)}, the published one as printed; "

@@ -10,9 +10,9 @@ import click
 
 from diffpbd.runtime.base.files import Named, distinct
 from diffpbd.runtime.base.options import options_of
-from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.locate import files_in, open_robot, robot_files
-from diffpbd.runtime.commands.results import finish, json_option, tables
+from diffpbd.runtime.commands.options.derived import job
+from diffpbd.runtime.commands.options.locate import files_in, open_robot, robot_files
+from diffpbd.runtime.commands.results.results import finish, json_option, tables
 
 __all__ = ["Outputs", "experiment", "read_by"]
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import click
 
 from diffpbd.runtime.base.errors import ArgumentError, InputError
-from diffpbd.runtime.commands.numbers import Whole
-from diffpbd.runtime.commands.results import finish, json_option, note, said
+from diffpbd.runtime.commands.options.numbers import Whole
+from diffpbd.runtime.commands.results.results import finish, json_option, note, said
 from diffpbd.runtime.folder.locate import robot_folders
 
 __all__ = ["command"]

@@ -118,7 +118,7 @@ def _words(text: str) -> str:
 
 
 def _placeless(outcome: Outcome) -> str:
-    """What a part printed, its own files by their names alone."""
+    """The text that a part printed, its own files by their names alone."""
     folders = {f"{picture.parent}/" for picture in outcome.pictures}
     return functools.reduce(lambda text, folder: text.replace(folder, ""), sorted(folders), outcome.printed)
 

@@ -1,4 +1,4 @@
-"""What a control PC needs: load, evaluate, simulate and control with generated dynamics."""
+"""Runtime of a control PC: load, evaluate, simulate and control with generated dynamics."""
 
 from diffpbd.runtime.base.errors import DiffpbdError, InputError, SolverError
 from diffpbd.runtime.folder.manifest import Manifest, read_manifest

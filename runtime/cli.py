@@ -82,7 +82,7 @@ class LazyGroup(click.Group):
         place = self.places[cmd_name]
         command = getattr(importlib.import_module(place.module), place.attribute)
         assert isinstance(command, click.Command)
-        from diffpbd.runtime.commands.common import equipped
+        from diffpbd.runtime.commands.options.common import equipped
 
         return equipped(command)
 

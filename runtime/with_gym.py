@@ -105,7 +105,7 @@ class ReachTask:
 
     @cached_property
     def spaces(self) -> tuple[Any, Any]:
-        """Of the observations (3 n,) and of the actions (n,), float32."""
+        """Spaces of the observations (3 n,) and of the actions (n,), float32."""
         lower, upper, rate = self.edges
         low = np.concatenate([lower, -rate, lower - upper]).astype(np.float32)
         high = np.concatenate([upper, rate, upper - lower]).astype(np.float32)
@@ -162,7 +162,7 @@ class ReachTask:
         return np.clip(np.concatenate([p, pd, goal - p], axis=-1).astype(np.float32), box.low, box.high)
 
     def reward(self, p: FloatArray, goal: FloatArray, action: FloatArray) -> FloatArray:
-        """Of rows (rows, n): (rows,)."""
+        """Rewards of rows (rows, n): (rows,)."""
         error = ((goal - p) ** 2).mean(axis=-1)
         return np.asarray(1.0 / (1.0 + error / NEAR**2) - EFFORT_COST * (np.clip(action, -1.0, 1.0) ** 2).mean(axis=-1))
 

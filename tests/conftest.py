@@ -78,7 +78,7 @@ def turn(file: Path) -> int:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """What needs real time is known by its file: with `-m real_time` alone no other file is read, which takes half a minute."""
+    """Knows tests in real time by their file: with `-m real_time` alone no other file is read, which takes half a minute."""
     if config.getoption("markexpr") != "real_time" or not collection_path.name.startswith("test_"):
         return None
     return True if not among(collection_path.relative_to(ROOT), REAL_TIME) else None

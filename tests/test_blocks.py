@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.closed_robots import case
-from support.floating_arm import floating_arm
 from support.imports import ROOT
 from support.robots import generated
+from support.small.closed_robots import case
+from support.small.floating_arm import floating_arm
 
 
 def ball() -> Path:

@@ -73,7 +73,7 @@ def test_every_header_compiles_alone(emitted: Path) -> None:
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_no_compiler_warns(compiler: str, emitted: Path) -> None:
-    """Of the sources as C99 and, where they are for every compiler, of the header as C++."""
+    """Compile the sources as C99 and, where they are for every compiler, of the header as C++."""
     if shutil.which(compiler) is None:
         pytest.skip(f"no {compiler}")
     for language, sources in (

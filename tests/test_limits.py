@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.stopped import source, stopped_arm
+from support.small.stopped import source, stopped_arm
 
 from diffpbd.codegen.description.front.urdf import read_urdf
 from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options

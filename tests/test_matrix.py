@@ -15,13 +15,20 @@ from typing import Any
 import numpy as np
 import pytest
 from support.arguments import effort
-from support.arm_of_shapes import write
-from support.branching import branching
-from support.closed_robots import case as closed
 from support.described import Described
-from support.extremes import counted_rows, silent_results
-from support.floating_arm import floating_arm
 from support.free_flyer import moved
+from support.judges.extremes import counted_rows, silent_results
+from support.judges.matrix import (
+    Case,
+    batches_are_rows,
+    both_steps_are_one_map,
+    derivatives_are_differences,
+    graphs_are_the_functions,
+    programs_are_the_functions,
+    torques_come_back,
+    unrolled_is_the_step,
+)
+from support.judges.properties import Scene, rollout_is_its_steps
 from support.made.bouncing import made as bouncing
 from support.made.exact_cone import made as coned
 from support.made.flying import rich
@@ -41,22 +48,15 @@ from support.made.shaped_scenes import at, shaped
 from support.made.turning import made as turned
 from support.made.wrenched import ENDS, FRAMES, pushed_pendulum, wrenches
 from support.made.wrenched import TIPS as BRANCHES
-from support.matrix import (
-    Case,
-    batches_are_rows,
-    both_steps_are_one_map,
-    derivatives_are_differences,
-    graphs_are_the_functions,
-    programs_are_the_functions,
-    torques_come_back,
-    unrolled_is_the_step,
-)
 from support.numeric import Array, random_states, states
-from support.properties import Scene, rollout_is_its_steps
 from support.robots import FULL, generated, loaded, loaded_alpha, model
 from support.shared.code_paths import paths
-from support.sled import description, friction, sled
-from support.sprung import springs, sprung_pendulum
+from support.small.arm_of_shapes import write
+from support.small.branching import branching
+from support.small.closed_robots import case as closed
+from support.small.floating_arm import floating_arm
+from support.small.sled import description, friction, sled
+from support.small.sprung import springs, sprung_pendulum
 
 from benchmarks.scale import chain
 from diffpbd.codegen.emit.formulas import NAMES
@@ -322,7 +322,7 @@ def test_a_batch_counts_rows_that_fail(case: Case) -> None:
 
 @pytest.mark.parametrize("case", ["clearance"], indirect=True)
 def test_distances_are_the_least_that_the_smoothing_defines(case: Case) -> None:
-    """Of the upright capsule from a sphere: V = |w|² + δ² s² is a parabola in s, δ far above its default."""
+    """Distances of the upright capsule from a sphere: V = |w|² + δ² s² is a parabola in s, δ far above its default."""
     robot, half, delta, centre = case.robot, 0.1, 0.1, np.array([0.3, 0.1, 0.4])
     (k,) = [k for k, row in enumerate(robot.manifest.clearance.rows) if tuple(row) == ("one", "spheres 0")]
     given = obstacles_of(robot, spheres=[[*centre, 0.05]])

@@ -95,7 +95,7 @@ def test_names_beside_the_peers_are_there() -> None:
 
 @pytest.mark.parametrize(("stiff", "damp", "h"), [(2e3, 100.0, 0.01), (2e3, 100.0, 0.001)])
 def test_stiff_controllers_and_springs(stiff: float, damp: float, h: float) -> None:
-    """Of the FAQ: in a controller a stiffness fails at 10 ms and holds at 1 ms; in the model it holds at both."""
+    """The FAQ's claim: in a controller a stiffness fails at 10 ms and holds at 1 ms; in the model it holds at both."""
     robot, goal = loaded("double_pendulum"), np.array([0.5, -0.3])
 
     def controlled() -> np.ndarray:

@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
+import pytest
 from support.robots import generated
 
 from diffpbd.runtime.cli import COMMANDS
+from experiments.__main__ import PLACES, command
 
 
 def quickstart(root: Path) -> str:
@@ -84,3 +87,18 @@ def test_listed_commands_exist(root: Path) -> None:
     listed = re.findall(r"^\| `diffpbd ([a-z0-9-]+)", (root / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert len(listed) >= 7
     assert set(listed) <= set(COMMANDS)
+
+
+def test_what_commands_write_is_ignored_by_git(root: Path) -> None:
+    """The outputs of the README's commands and, by default, of every experiment, with the files beside them."""
+    if not (root / ".git").exists():
+        pytest.skip("no checkout")
+    blocks = re.findall(r"```sh\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    words = "\n".join([*blocks, *re.findall(r"^diffpbd .*$", (root / "README.md").read_text(encoding="utf-8"), re.M)])
+    files = {*re.findall(r"--(?:out|log|movie|plot|report) (\S+)", words), "run.json"}  # beside run.bag
+    assert {"run.csv", "reach.gif", "run.bag"} <= files
+    for name in PLACES:
+        (out,) = [one.default for one in command.get_command(click.Context(command), name).params if one.name == "out"]
+        files |= {out, str(Path(out).with_suffix(".csv"))} if out.endswith(".png") else {f"{out}/page.html"}
+    git = subprocess.run(["git", "check-ignore", *files], cwd=root, capture_output=True, text=True, check=False)
+    assert files - set(git.stdout.split()) == set()

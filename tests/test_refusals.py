@@ -1,4 +1,4 @@
-"""What is refused, as `refusals.txt` of each room shows it: `$` a command, then its exit code and its message; `>>>` a line of
+"""Refusals as `refusals.txt` of each room shows them: `$` a command, then its exit code and its message; `>>>` a line of
 Python, then its message, after the error's name if it is not an InputError. A command is one of diffpbd, or after the word
 `experiments` one of the paper's.
 

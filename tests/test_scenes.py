@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.properties import properties_of
+from support.judges.properties import properties_of
 from support.shared.scenes import (
     LONG,
     SCENES,

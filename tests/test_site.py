@@ -21,7 +21,7 @@ LOADED = re.compile(
 
 
 def command() -> list[str]:
-    """What the Makefile runs."""
+    """The command that the Makefile runs."""
     line = re.search(
         r"^\t@\$\(BIN\)/sphinx-build (.*) -d \S+ \. site", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M
     )
@@ -57,7 +57,7 @@ def test_the_site_is_whole_and_stands_alone(tmp_path: Path) -> None:
 
 
 def test_versions_stand_side_by_side(tmp_path: Path) -> None:
-    """Of a tiny project with the settings' templates: tags with a site and the last commit, newest first in the list."""
+    """A tiny project with the settings' templates: tags with a site and the last commit, newest first in the list."""
     project = tmp_path / "project"
     (project / ".ci").mkdir(parents=True)
     shutil.copy(ROOT / ".ci" / "docs", project / ".ci")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.circle.runs import Circle, plot, pushes, run, summary, write_tracks
-from diffpbd.runtime.commands.results import note, tabled
+from diffpbd.runtime.commands.results.results import note, tabled
 from diffpbd.runtime.folder.locate import find_description
 from diffpbd.runtime.model.robot import Robot
 from experiments.command import Outputs, experiment

@@ -35,7 +35,7 @@ class Reference:
 
     @property
     def time(self) -> FloatArray:
-        """Of the samples [s]."""
+        """Instants of the samples [s]."""
         time: FloatArray = self.period * np.arange(len(self), dtype=np.float64)
         return time
 

@@ -50,7 +50,7 @@ LAWS: Mapping[str, type[ComputedTorque] | type[Predictive]] = {"computed-torque"
 
 @dataclass(frozen=True, kw_only=True)
 class Circle:
-    """What may be chosen: MuJoCo's arm, the circle, the law that follows it, when pushes begin."""
+    """Choices of a run: MuJoCo's arm, the circle, the law that follows it, when pushes begin."""
 
     description: str = option(
         "Of MuJoCo's arm: a name or a URDF file.", "baxter", metavar="ROBOT", reads=find_description

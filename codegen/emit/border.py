@@ -55,7 +55,7 @@ def _array(entries: Iterable[str]) -> str:
 
 
 def _limits(of: Sequence[Parameter] | Sequence[Joint], side: str) -> str:
-    """Of each its `side`; what has none has the largest number, since not every compiler takes an infinite constant."""
+    """Each one's `side`; one without has the largest number, since not every compiler takes an infinite constant."""
     none = "-DBL_MAX" if side == "lower" else "DBL_MAX"
     values = (getattr(one, side) for one in of)
     return _array(none if value is None else literal(value) for value in values)

@@ -1,4 +1,4 @@
-"""What the manifest says of a robot as generated."""
+"""Facts of the manifest about a robot as generated."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def joint_facts(robot: Robot) -> tuple[Joint, ...]:
 
 
 def facts(model: Model, squared: tuple[str, ...], frames: tuple[str, ...] = ()) -> RobotFacts:
-    """Of a model; `squared` are joints whose right angles were taken as exact, `frames` what can be chosen at run time."""
+    """Facts of a model; `squared` are joints whose right angles were taken as exact, `frames` those chosen at run time."""
     robot = model.robot
     hidden = phantoms(robot)
     mimics = tuple(

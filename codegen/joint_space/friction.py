@@ -24,7 +24,8 @@ START: Final = "pd_start"
 
 @dataclass(frozen=True)
 class Friction:
-    """Friction of all joints: the law's `numbers` (n each), rates at the `start` of the step (n; None with the plain law) and
+    """Friction of all joints: the law's `numbers` (n each), rates at the `start` of the step (n; None where
+    the law does not take them) and
     what `friction_torque` takes of every joint."""
 
     laws: tuple[str, ...]
@@ -53,10 +54,13 @@ def friction_inputs(b: Program, tree: Tree, h: Any, pd: Any = None) -> Friction:
     numbers = [b.input(name, tree.n) for name in forces.friction_names(tree.friction)]
     if not tree.friction:
         return Friction((), numbers, None, list(zip(*numbers, strict=True)))
-    start = gears.rates(b, tree, b.input(START, tree.freedoms) if pd is None else pd)
+    start = None
+    if forces.lags(tree.friction):
+        start = gears.rates(b, tree, b.input(START, tree.freedoms) if pd is None else pd)
     found = []
     for i in range(tree.n):
-        values = forces.coefficients(tree.friction, start[i], [k[i] for k in numbers], h)
+        rate = 0 if start is None else start[i]
+        values = forces.coefficients(tree.friction, rate, [k[i] for k in numbers], h)
         found.append(tuple(b.let(Matrix(values))))
     return Friction(tree.friction, numbers, start, found)
 
@@ -70,7 +74,7 @@ def held_input(b: Program, tree: Tree) -> Any:
 def handed_on(b: Program, tree: Tree, pd: Any) -> Mapping[str, Any]:
     """Declare the numbers of friction, and give what a program that declares `friction_inputs` takes at a step from pd."""
     given = {name: b.input(name, tree.n) for name in forces.friction_names(tree.friction)}
-    return given | ({START: pd} if tree.friction else {})
+    return given | ({START: pd} if forces.lags(tree.friction) else {})
 
 
 def lagging(b: Program, tree: Tree, friction: Friction, pd: Any, h: Any) -> Any:

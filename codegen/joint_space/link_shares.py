@@ -1,4 +1,4 @@
-"""What each number of a link adds to a step's equations: of deep trees, for the Jacobian by parameters.
+"""Shares of each number of a link in a step's equations: of deep trees, for the Jacobian by parameters.
 
 In world axes link k adds a wrench f_k to h F and g_k to h G, of which every joint j that carries it takes S₀_j · f_k and
 S₁_j · g_k. Both are linear in the link's mass, first moment and inertia, so their derivatives are the wrenches of a link with
@@ -22,7 +22,7 @@ from diffpbd.codegen.program.tree import Tree
 SHARE = 12
 """Numbers of a share: wrenches in h F and h G, moment first."""
 NUMBERS = 10
-"""Of a link: mass, first moment, inertia about its origin (`body` of `recursive.model_inputs`)."""
+"""Numbers of a link: mass, first moment, inertia about its origin (`body` of `recursive.model_inputs`)."""
 PUSHES = 6
 """Numbers of an external wrench: force, torque."""
 

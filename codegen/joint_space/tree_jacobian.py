@@ -1,4 +1,4 @@
-"""What every joint of a deep tree adds to the blocks of ∂(h F, h G), so that no block is ever formed whole.
+"""Shares of every joint of a deep tree in the blocks of ∂(h F, h G), so that no block is ever formed whole.
 
 In world axes entry (j, k) of a block is a product of two vectors, one of either joint, of which one carries the other: with
 S₀, S₁ the screws of the ends and C the coupling of what the deeper joint carries,
@@ -57,7 +57,7 @@ COLUMNS = 4
 
 
 def operations(tree: Tree) -> dict[str, int]:
-    """Of `tree_jacobian` and `tree_adjoint` in templates/step/tree_jacobian.h, beside those of `joints`."""
+    """Operations of `tree_jacobian` and `tree_adjoint` in templates/step/tree_jacobian.h, beside those of `joints`."""
     n = tree.n
     columns = 3 * COLUMNS * -(-n // COLUMNS)
     pairs = sum(len(tree.ancestors(i)) for i in range(n))

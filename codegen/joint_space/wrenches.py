@@ -68,7 +68,7 @@ def torque_gradient(b: Program, tree: Tree, at: Pose, wrench: Any) -> Any:
 
 
 def carried(b: Program, tree: Tree, at: Pose, wrench: Any) -> list[Any]:
-    """Of the wrenches that each joint carries the sums ∑ f xᵀ (transposed), ∑ f and ∑ t (n); None where it carries none.
+    """Of the wrenches that each joint carries, the sums ∑ f xᵀ (transposed), ∑ f and ∑ t (n); None where it carries none.
 
     With them the sum of J × f of `torque_gradient` is X w − w tr X + v × f, X = ∑ x fᵀ."""
     sums: list[Any] = [None] * tree.n

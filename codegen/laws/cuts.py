@@ -1,4 +1,4 @@
-"""What a cut joint asks of two links: rows that are zero where a loop is closed, written once and differentiated here.
+"""Rows of a cut joint between two links: rows that are zero where a loop is closed, written once and differentiated here.
 
 A loop is cut at one joint. Its rows are zero where the cut frames of both links come together, but for the joint's own motion.
 They are written in the axes of the parent's cut frame, whose z is the joint's axis: for a planar mechanism a row is then
@@ -80,7 +80,7 @@ def derived(kind: str) -> tuple[Row, ...]:
 
 
 def at(b: Program, rows: Iterable[Row], d: Any, axes: Any, length: Any) -> dict[Any, Any]:
-    """What stands for the symbols of `rows` at a place d with axes Q (3 × 3) and length L."""
+    """Values of the symbols of `rows` at a place d with axes Q (3 × 3) and length L."""
     used = {symbol for row in rows for e in (row.value, *row.force, *row.moment) for symbol in e.free_symbols}
     known = {**dict(zip(D, d, strict=True)), L: length}
     if used & set(turns.SIGMA):

@@ -61,7 +61,7 @@ def sigma(b: Program, Q: Any) -> Any:
 
 
 def axis(b: Program, Q: Any) -> dict[Any, Any]:
-    """What stands for AXIS, F and SLOPE at a rotation. With k = cos(θ/2), F = 2/(k + k²); k² = (1 + c)/2, or where c < 0
+    """Values of AXIS, F and SLOPE at a rotation. With k = cos(θ/2), F = 2/(k + k²); k² = (1 + c)/2, or where c < 0
     (b₁² + b₂²)/(2 (1 − c)), which does not cancel."""
     c, behind = Q[2, 2], b.let(below(Q[2, 2]))
     opposed = b.let(behind * below(b.let(Q[0, 2] ** 2 + Q[1, 2] ** 2) - sp.Float(OPPOSED**2)))

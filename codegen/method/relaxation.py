@@ -42,7 +42,7 @@ def default_factor(tree: Tree) -> float:
 
 
 def factors(tree: Tree, relaxation: Relaxation) -> list[float]:
-    """What each link makes of the sum of its corrections; None is the `default_factor`."""
+    """Factor of each link on the sum of its corrections; None is the `default_factor`."""
     if isinstance(relaxation, str):
         return [1 / meeting(tree, link) for link in range(tree.n)]
     return [default_factor(tree) if relaxation is None else relaxation] * tree.n

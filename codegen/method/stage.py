@@ -1,4 +1,4 @@
-"""What stages of a step are put together from: flat columns, link by link."""
+"""Building blocks of a step's stages: flat columns, link by link."""
 
 from __future__ import annotations
 

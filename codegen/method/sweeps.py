@@ -35,7 +35,7 @@ class Joints(ABC):
 
     @abstractmethod
     def kernel(self, slide: bool, rows: Rows) -> Program:
-        """What corrects these rows of a joint."""
+        """Kernel that corrects these rows of a joint."""
 
     @abstractmethod
     def known(self, i: int) -> dict[str, Any]:

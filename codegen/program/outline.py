@@ -110,7 +110,7 @@ def _merged(statements: Sequence[Assign]) -> list[list[Assign]]:
 
 
 def _reads(statements: Iterable[Assign]) -> Iterator[sp.Symbol]:
-    """What a part reads from outside, in the order of the text."""
+    """Symbols that a part reads from outside, in the order of the text."""
     own: set[sp.Symbol] = set()
     for s in statements:
         for node in sp.preorder_traversal(s.expression):

@@ -105,7 +105,7 @@ def _file(what: str) -> Path | None:
 
 
 def _load(file: Path) -> Program | None:
-    """What a file holds, None if that is not what was written."""
+    """The program in a file, None if the file is not what was written."""
     try:
         seal, _, text = file.read_text(encoding="utf-8").partition("\n")
         if seal != hashlib.sha256(text.encode()).hexdigest():

@@ -1,4 +1,4 @@
-"""What a derivation needs to know of a robot before any number: which joint hangs on which, and how each joint moves."""
+"""Topology of a robot, which a derivation needs before any number: which joint hangs on which, and how each joint moves."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Contact:
 
     @property
     def discs(self) -> tuple[tuple[int, slice], ...]:
-        """Of every friction against turning, which it is (0: about the normal, 1: across) and its rows."""
+        """Every friction against turning: which it is (0: about the normal, 1: across) and its rows."""
         about = [(0, slice(3, 4))] if self.spun else []
         return (*about, (1, slice(3 + self.spun, 5 + self.spun))) if self.rolled else tuple(about)
 
@@ -130,9 +130,9 @@ class Tree:
 
     @property
     def unilateral(self) -> bool:
-        """Whether a step's stages are solved with unilateral rows: if there is a limit or a contact, or a loop beside
-        a friction law that depends on the step's start."""
-        return bool(self.limits or self.contacts or (self.closures and self.friction))
+        """Whether a step's stages are solved with unilateral rows: if there is a limit or a contact, or a loop or a floating
+        base beside a friction law that depends on the step's start."""
+        return bool(self.limits or self.contacts or ((self.closures or self.base) and self.friction))
 
     @property
     def n(self) -> int:

@@ -23,7 +23,7 @@ def acados_model(robot, model):
 
 
 def sizes(robot):
-    """Of p, pd, u and alpha."""
+    """Sizes of p, pd, u and alpha."""
     return robot.n, robot.n, robot.n, len(robot.alpha)
 
 

@@ -90,7 +90,7 @@ def first_page(app: Any, failed: Exception | None) -> None:
 
 
 def setup(app: Any) -> None:
-    """What Sphinx calls."""
+    """Register what Sphinx calls."""
     app.connect("source-read", contents)
     app.connect("autodoc-process-docstring", docstring)
     app.connect("build-finished", first_page)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import click
 
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.commands.locate import open_robot
-from diffpbd.runtime.commands.results import note, tabled, written
+from diffpbd.runtime.commands.options.locate import open_robot
+from diffpbd.runtime.commands.results.results import note, tabled, written
 from diffpbd.runtime.control.net_torque import NetTorqueMap
 from diffpbd.runtime.folder.locate import find_description, robot_folders
 from diffpbd.runtime.model.robot import Robot

@@ -111,7 +111,7 @@ def simulate(
 
 @dataclass(frozen=True)
 class Merit:
-    """Of one phase: `offset` [rad] of the final angle from the goal, `overshoot` [rad] beyond the final angle,
+    """Merit of one phase: `offset` [rad] of the final angle from the goal, `overshoot` [rad] beyond the final angle,
     `settling` [s] until within the band for good (None: not within the phase)."""
 
     phase: str

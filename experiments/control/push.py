@@ -35,7 +35,7 @@ PHASES = (("rest", 0.0, 2.0), ("pushed", 2.0, 7.0), ("released", 7.0, 15.0))  # 
 
 @dataclass(frozen=True, kw_only=True)
 class Push(OneStep):
-    """What may be chosen: the simulated arm, `scaling` of the net torque, `strength` of the hand [N·m]."""
+    """Choices of a push: the simulated arm, `scaling` of the net torque, `strength` of the hand [N·m]."""
 
     description: str = option(
         "Of the simulated robot: a name or a URDF file.", "baxter", metavar="ROBOT", reads=find_description

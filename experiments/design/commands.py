@@ -12,9 +12,9 @@ import click
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.base.options import option
-from diffpbd.runtime.commands.locate import files_in, open_robot
-from diffpbd.runtime.commands.numbers import Real
-from diffpbd.runtime.commands.results import note, tabled
+from diffpbd.runtime.commands.options.locate import files_in, open_robot
+from diffpbd.runtime.commands.options.numbers import Real
+from diffpbd.runtime.commands.results.results import note, tabled
 from diffpbd.runtime.folder.locate import locate
 from diffpbd.runtime.model.robot import Robot, load
 from diffpbd.runtime.report.tables import number
@@ -54,7 +54,7 @@ def _assumptions(lines: Sequence[str]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Pendulum(Steps):
-    """What may be chosen: the generated robot, lengths [m] and period [s] at the start."""
+    """Choices of a pendulum: the generated robot, lengths [m] and period [s] at the start."""
 
     folder: str | None = option(
         f"The pendulum with symbolic lengths (default: {PENDULUM}, made if missing).", None, flag="--robot",

@@ -1,4 +1,4 @@
-"""What the paper's Table II leaves open: which period of the circle, masses and gravity give its four printed numbers.
+"""Fill the gaps of the paper's Table II: which period of the circle, masses and gravity give its four printed numbers.
 
 Loss and work of one turn with the printed lengths, before and after, for each choice; and where the search from the printed
 lengths ends for those that come nearest.

@@ -167,7 +167,7 @@ def _descents(axes: Any, found: Mapping[str, Compensation]) -> None:
 
 
 def reach(robot: Robot, alpha: FloatArray) -> list[str]:
-    """What gravity can ask of the paper's joints at all, where the printed smallest torque is beyond it, in sentences.
+    """Sentences on what gravity can ask of the paper's joints at all, where the printed smallest torque is beyond it.
 
     Searched from the worst of `TRIED` random poses within the joint limits.
     """

@@ -100,7 +100,7 @@ class Measurements:
 
 @dataclass(frozen=True)
 class Scheme:
-    """What a scheme found: its numbers, its own loss at the end, RMS of the torque residual [N·m], loss at every evaluation."""
+    """Result of a scheme: its numbers, its own loss at the end, RMS of the torque residual [N·m], loss at every evaluation."""
 
     name: str
     lengths: str

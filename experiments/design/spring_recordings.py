@@ -1,4 +1,4 @@
-"""What recordings say about the spring of a joint: slope and zero, and why not the geometry behind them."""
+"""Ask recordings for the spring of a joint: slope and zero, and why not the geometry behind them."""
 
 from __future__ import annotations
 

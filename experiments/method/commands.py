@@ -8,7 +8,7 @@ import click
 
 from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.base.options import option
-from diffpbd.runtime.commands.results import note, tabled, written
+from diffpbd.runtime.commands.results.results import note, tabled, written
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.tables import number
 from experiments.command import Outputs, experiment

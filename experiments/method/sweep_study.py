@@ -43,7 +43,7 @@ class Setting:
 
 
 def settings(last: str) -> tuple[Setting, ...]:
-    """What else the paper's step may have been; `last` is the joint whose error stays open."""
+    """Settings that the paper's step may have had; `last` is the joint whose error stays open."""
     jacobi = "paper_jacobi"
     return (
         Setting("Jacobi as printed, but θ = 0.9", jacobi, relaxation=0.9),

@@ -1,4 +1,4 @@
-"""What the number of sweeps does to the paper's gravity compensation: the error of every pose over sweeps, by solver.
+"""Effect of the number of sweeps on the paper's gravity compensation: the error of every pose over sweeps, by solver.
 
 The torque is that of least loss over one step, as in `gravity_compensation`, whatever the number of sweeps: what is left is the
 step's, not the optimiser's.

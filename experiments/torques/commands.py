@@ -13,10 +13,10 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.base.options import option
-from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.locate import open_robot, robot_files
-from diffpbd.runtime.commands.progress import progress
-from diffpbd.runtime.commands.results import finish, json_option, said, tabled
+from diffpbd.runtime.commands.options.derived import job
+from diffpbd.runtime.commands.options.locate import open_robot, robot_files
+from diffpbd.runtime.commands.results.progress import progress
+from diffpbd.runtime.commands.results.results import finish, json_option, said, tabled
 from diffpbd.runtime.identify import identify
 from diffpbd.runtime.logs.table import RATES
 from diffpbd.runtime.model.robot import Robot

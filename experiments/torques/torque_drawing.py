@@ -39,7 +39,7 @@ DRAWN_SECONDS = 6.0
 
 @dataclass(frozen=True)
 class Files:
-    """What is written: the table; torques over seconds and over the whole recording, errors, joint angles, the tip's path."""
+    """Files to write: table; torques over seconds and over the whole recording, errors, joint angles, the tip's path."""
 
     out: str = option("Every number.", "torque_table.csv", metavar="FILE.csv")
     plot: str = option("Torques by scheme over time.", "torque_joints.png", metavar="FILE.png")

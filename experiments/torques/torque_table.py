@@ -68,7 +68,7 @@ class Recordings:
 
 @dataclass(frozen=True)
 class Descending:
-    """What the paper leaves open of its descent: stretch of the recording [s], solver of the sweeps, iterations from zero."""
+    """Unprinted settings of the paper's descent: stretch of the recording [s], solver of the sweeps, iterations from zero."""
 
     seconds: float = option(
         "Stretch of the recording for the published descent; 0: leave it out.", 2.0, flag="--adam", span=(0.0, 1e7),

@@ -1,1 +1,1 @@
-"""What `import diffpbd` offers, one job a file."""
+"""Functions and types of `import diffpbd`, one job a file."""

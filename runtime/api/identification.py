@@ -121,7 +121,7 @@ def _samples(robot: Robot, logs: Any, wanted: Any, spread: Any) -> tuple[list[An
 
 @dataclass(frozen=True, repr=False)
 class Identification:
-    """What was found: a table in a notebook and by `print`; `result` holds all of it.
+    """Result of an identification: a table in a notebook and by `print`; `result` holds all of it.
 
     `generated` is the robot of the recordings, unchanged.
     """

@@ -27,7 +27,7 @@ class Picture:
 
 
 def drawn(draw: Callable[[io.BytesIO], None], path: str | Path | None) -> Picture:
-    """What `draw` writes, also to `path` where there is one."""
+    """The picture that `draw` writes, also to `path` where there is one."""
     content = io.BytesIO()
     draw(content)
     picture = Picture(content.getvalue())

@@ -29,19 +29,19 @@ class Callback(casadi.Callback):
         return len(self._out)
 
     def get_name_in(self, i: int) -> str:
-        """Of an input."""
+        """Name of an input."""
         return self._in[i][0]
 
     def get_name_out(self, i: int) -> str:
-        """Of an output."""
+        """Name of an output."""
         return self._out[i][0]
 
     def get_sparsity_in(self, i: int) -> Any:
-        """Of an input."""
+        """Sparsity of an input."""
         return self._in[i][1]
 
     def get_sparsity_out(self, i: int) -> Any:
-        """Of an output."""
+        """Sparsity of an output."""
         return self._out[i][1]
 
     def eval(self, values: Sequence[Any]) -> list[Any]:

@@ -66,7 +66,7 @@ class ArgumentError(InputError):
 
 @contextmanager
 def of_arguments() -> Iterator[None]:
-    """What is refused within is wrong by the arguments alone."""
+    """Context in which whatever is refused is an ArgumentError: wrong by the arguments alone."""
     try:
         yield
     except InputError as error:

@@ -23,7 +23,7 @@ def state_file(text: str | None) -> str | None:
 
 
 def words_of(text: str, option: str) -> Any:
-    """What JSON on the command line says."""
+    """Value of a JSON text on the command line."""
     with of_arguments():
         return parse_json(text, option)
 

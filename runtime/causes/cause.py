@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 if TYPE_CHECKING:
     from diffpbd.runtime.causes.measured import Measured, Reading
     from diffpbd.runtime.causes.recorded import Recorded
 
-__all__ = ["Cause", "Finding"]
+__all__ = ["Cause", "Finding", "Findings"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,9 @@ class Finding:
         return f"{where}{self.message}" + (f" ({self.mend})" if self.mend else "")
 
 
+Findings: TypeAlias = Iterable[Finding]
+
+
 class Cause:
     """Something that may be wrong, by its name `kind`. A subclass in a room of this folder is in the catalogue."""
 
@@ -53,11 +56,11 @@ class Cause:
     of_torque: ClassVar[bool] = False
     """Whether it leaves the motion as it is, so that torques can be checked by that."""
 
-    def seen(self, log: Recorded) -> Iterable[Finding]:
+    def seen(self, log: Recorded) -> Findings:
         """Findings in a recording as it was read."""
         return ()
 
-    def measured(self, torques: Measured) -> Iterable[Finding]:
+    def measured(self, torques: Measured) -> Findings:
         """Findings in filtered torques beside those of the description."""
         return ()
 

@@ -10,10 +10,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import arg
 from diffpbd.runtime.causes.cause import Cause
-from diffpbd.runtime.causes.motion import Motion
+from diffpbd.runtime.causes.motion import Motion, Torques
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.model.sensors import sensed
 
@@ -121,7 +120,7 @@ class Missing(Cause):
         patterns = [name, *(own.format(joint=joint) for own in self.fitted_by)]
         return any(fnmatchcase(own, pattern) for own in fitted for pattern in patterns)
 
-    def columns(self, m: Motion, joint: str, size: float) -> FloatArray:
+    def columns(self, m: Motion, joint: str, size: float) -> Torques:
         """Filtered torques (samples, n, k) [N·m or N] by a unit of each of its figures."""
         names = [f"{entry}.{joint}" if joint else entry for entry in self.entries]
         return np.stack([m.by_parameter(name) for name in names], axis=-1) if names else m.nothing(0)

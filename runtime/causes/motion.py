@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -15,7 +15,10 @@ from diffpbd.runtime.model.robot import Robot
 if TYPE_CHECKING:
     from diffpbd.runtime.logs.processing import Samples  # scipy
 
-__all__ = ["Motion", "Reach"]
+__all__ = ["Layout", "Motion", "Reach", "Torques"]
+
+Torques: TypeAlias = FloatArray
+"""[N·m or N] Of joints, (samples, n), or by a unit of each of k figures, (samples, n, k)."""
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ import click
 from diffpbd.codegen.description.recipe.recipe import Recipe
 from diffpbd.runtime.api.robots import examined
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.commands.derived import options
+from diffpbd.runtime.commands.options.derived import options
 
 __all__ = ["command"]
 
 READ = ("base", "tip", "hold", "contact_from_collision", "base_joint", "ground", "close")
-"""What of a recipe says how a description is read."""
+"""Entries of a recipe that say how a description is read."""
 
 
 @click.command("check")

@@ -10,9 +10,9 @@ import click
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.base.states import json_or_file
-from diffpbd.runtime.commands.locate import open_robot, robot_files
-from diffpbd.runtime.commands.log_options import LogWords, log_options
-from diffpbd.runtime.commands.results import json_option, result
+from diffpbd.runtime.commands.options.locate import open_robot, robot_files
+from diffpbd.runtime.commands.options.logs import LogWords, log_options
+from diffpbd.runtime.commands.results.results import json_option, result
 from diffpbd.runtime.report.tables import number, table
 
 __all__ = ["command"]

@@ -14,11 +14,11 @@ from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.base.live import Loop, Watch, live_line
 from diffpbd.runtime.base.options import option
 from diffpbd.runtime.causes.checked import check_parts, read_whole
-from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.locate import open_robot, robot_files
-from diffpbd.runtime.commands.mending_options import ReadWords
-from diffpbd.runtime.commands.options import live_option, plot_option, pose_field
-from diffpbd.runtime.commands.results import finish, json_option, note, said
+from diffpbd.runtime.commands.options.derived import job
+from diffpbd.runtime.commands.options.locate import open_robot, robot_files
+from diffpbd.runtime.commands.options.mending import ReadWords
+from diffpbd.runtime.commands.options.shared import live_option, plot_option, pose_field
+from diffpbd.runtime.commands.results.results import finish, json_option, note, said
 from diffpbd.runtime.logs.closed_samples import on_loops
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.logs.processing import Processing, Samples, filter_parts

@@ -14,7 +14,7 @@ from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.base.files import distinct, read_json, write_atomic
 from diffpbd.runtime.base.names import hint
-from diffpbd.runtime.commands.locate import open_robot, robot_files
+from diffpbd.runtime.commands.options.locate import open_robot, robot_files
 from diffpbd.runtime.functions.parameters import ParameterVector
 from diffpbd.runtime.model.robot import Robot
 

@@ -10,10 +10,10 @@ import click
 import numpy as np
 
 from diffpbd.runtime.base.files import distinct
-from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.locate import open_robot, robot_files
-from diffpbd.runtime.commands.options import plot_option
-from diffpbd.runtime.commands.results import json_option, note, result
+from diffpbd.runtime.commands.options.derived import job
+from diffpbd.runtime.commands.options.locate import open_robot, robot_files
+from diffpbd.runtime.commands.options.shared import plot_option
+from diffpbd.runtime.commands.results.results import json_option, note, result
 from diffpbd.runtime.excite.excitation import Excitation, excite
 from diffpbd.runtime.excite.wishes import Wishes
 from diffpbd.runtime.logs.csv import Log, write_log
@@ -39,7 +39,7 @@ def command(robot: str, wishes: Wishes, params: str | None, out: str, plot: str 
     the columns time [s], q_ [rad or m], dq_, ddq_ and the predicted tau_ [N·m or N]. Links keep their distance from each other
     between the samples too, where ROBOT was generated with --clearance; otherwise only the table is checked.
     """
-    from diffpbd.runtime.commands.progress import progress
+    from diffpbd.runtime.commands.results.progress import progress
 
     begin = time.perf_counter()
     distinct([("--out", out), ("--plot", plot)], [("--params", params), *robot_files(robot)])

@@ -9,8 +9,8 @@ import click
 from diffpbd.codegen.description.recipe.recipe import Recipe
 from diffpbd.runtime.api.robots import exported
 from diffpbd.runtime.base.files import distinct, write_atomic
-from diffpbd.runtime.commands.derived import options
-from diffpbd.runtime.commands.results import json_option, result
+from diffpbd.runtime.commands.options.derived import options
+from diffpbd.runtime.commands.results.results import json_option, result
 
 __all__ = ["command"]
 

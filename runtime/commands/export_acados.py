@@ -11,8 +11,8 @@ import click
 import numpy as np
 
 from diffpbd.runtime.base.files import write_atomic
-from diffpbd.runtime.commands.locate import open_robot
-from diffpbd.runtime.commands.results import json_option, result
+from diffpbd.runtime.commands.options.locate import open_robot
+from diffpbd.runtime.commands.results.results import json_option, result
 from diffpbd.runtime.model.robot import Robot
 
 __all__ = ["command"]

@@ -10,9 +10,9 @@ import click
 from diffpbd.codegen.description.recipe.recipe import Recipe
 from diffpbd.runtime.api.robots import default_folder
 from diffpbd.runtime.base.errors import ArgumentError
-from diffpbd.runtime.commands.derived import options
-from diffpbd.runtime.commands.progress import staged
-from diffpbd.runtime.commands.results import as_json, finish, json_option, note, said
+from diffpbd.runtime.commands.options.derived import options
+from diffpbd.runtime.commands.results.progress import staged
+from diffpbd.runtime.commands.results.results import as_json, finish, json_option, note, said
 from diffpbd.runtime.folder.finish import begin, complete, is_quick
 from diffpbd.runtime.report.tables import number, table
 

@@ -13,16 +13,16 @@ from click.core import ParameterSource
 from diffpbd.runtime.base.errors import ArgumentError
 from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.base.options import named, option
-from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.identify_outputs import Outputs
-from diffpbd.runtime.commands.locate import open_robot, robot_files
-from diffpbd.runtime.commands.log_options import LogWords, log_options
-from diffpbd.runtime.commands.numbers import COUNT
-from diffpbd.runtime.commands.options import pose_field
-from diffpbd.runtime.commands.progress import progress
-from diffpbd.runtime.commands.results import json_option
-from diffpbd.runtime.commands.results import result as tell
-from diffpbd.runtime.commands.toss_words import identified, of_tosses
+from diffpbd.runtime.commands.options.derived import job
+from diffpbd.runtime.commands.options.locate import open_robot, robot_files
+from diffpbd.runtime.commands.options.logs import LogWords, log_options
+from diffpbd.runtime.commands.options.numbers import COUNT
+from diffpbd.runtime.commands.options.shared import pose_field
+from diffpbd.runtime.commands.options.tosses import identified, of_tosses
+from diffpbd.runtime.commands.results.identification import Outputs
+from diffpbd.runtime.commands.results.progress import progress
+from diffpbd.runtime.commands.results.results import json_option
+from diffpbd.runtime.commands.results.results import result as tell
 from diffpbd.runtime.identify import (
     Identification,
     Map,
@@ -71,7 +71,7 @@ class _ManyValidationLogs(click.Command):
 
 @dataclass(frozen=True)
 class _Aim:
-    """What is fitted, to what, and from where."""
+    """Options of what is fitted, to what, and from where."""
 
     fit: str | None = option("Such as friction,spring; see above.", None, metavar="LIST")
     fix: Mapping[str, float] = option(
@@ -90,7 +90,7 @@ class _Aim:
 
 @dataclass(frozen=True)
 class _How:
-    """What the settings need the robot for, and who works."""
+    """Settings that need the robot, and processes that work."""
 
     unknown_torque: str | None = option(
         "Simultaneous: joints, or all, with unknown torque; readings of the others are exact.", None, metavar="JOINTS"

@@ -7,10 +7,10 @@ from dataclasses import replace
 import click
 
 from diffpbd.runtime.base.states import parse_state
-from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.locate import open_robot
-from diffpbd.runtime.commands.obstacle_options import ObstacleWords
-from diffpbd.runtime.commands.results import json_option, result
+from diffpbd.runtime.commands.options.derived import job
+from diffpbd.runtime.commands.options.locate import open_robot
+from diffpbd.runtime.commands.options.obstacles import ObstacleWords
+from diffpbd.runtime.commands.results.results import json_option, result
 from diffpbd.runtime.model.inverse_kinematics import Ik, Sought, solve
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.report.tables import table

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from diffpbd.runtime.base.errors import InputError
-from diffpbd.runtime.commands.locate import open_manifest
+from diffpbd.runtime.commands.options.locate import open_manifest
 from diffpbd.runtime.folder.library import PATH_VARIABLE, PORTABLE, Library
 from diffpbd.runtime.folder.manifest import Argument, Clearance, Function, Manifest
 from diffpbd.runtime.folder.unwatched import not_watched
@@ -131,7 +131,7 @@ def _frames(manifest: Manifest) -> list[str]:
 
 
 def _undriven(manifest: Manifest) -> list[str]:
-    """What is in the description and not in the dynamics: masses behind joints that were not chosen, rotors."""
+    """Parts of the description that are not in the dynamics: masses behind joints that were not chosen, rotors."""
     lines = []
     if branches := manifest.robot.left_out:
         held = " ".join(f"--hold {branch.joint}" for branch in branches)

@@ -10,10 +10,10 @@ import numpy as np
 
 from diffpbd.runtime.base.errors import ArgumentError
 from diffpbd.runtime.base.files import Named, distinct
-from diffpbd.runtime.commands.log_options import LogWords, log_options
-from diffpbd.runtime.commands.options import plot_option
-from diffpbd.runtime.commands.results import finish, json_option
-from diffpbd.runtime.commands.results import said as tell
+from diffpbd.runtime.commands.options.logs import LogWords, log_options
+from diffpbd.runtime.commands.options.shared import plot_option
+from diffpbd.runtime.commands.results.results import finish, json_option
+from diffpbd.runtime.commands.results.results import said as tell
 from diffpbd.runtime.logs.csv import Log, write_log
 from diffpbd.runtime.logs.table import TURN, as_recorded
 from diffpbd.runtime.report.tables import number, table
@@ -46,7 +46,7 @@ def command(
     from diffpbd.runtime.causes.cause import Finding
     from diffpbd.runtime.causes.checked import examine_parts, read_examined
     from diffpbd.runtime.causes.findings import refuse, said, sound
-    from diffpbd.runtime.commands.locate import open_robot, robot_files
+    from diffpbd.runtime.commands.options.locate import open_robot, robot_files
     from diffpbd.runtime.logs.processing import filter_parts, names_of
     from diffpbd.runtime.logs.recording import joints_in
 

@@ -15,14 +15,12 @@ from diffpbd.runtime.base.files import Named, distinct
 from diffpbd.runtime.base.live import Loop
 from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.states import json_or_file, parse_point, parse_state, state_file
-from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.locate import open_robot, robot_files
-from diffpbd.runtime.commands.mending_options import FollowWords
-from diffpbd.runtime.commands.motion import expect_meshes, filmed, nearest, played, reported
-from diffpbd.runtime.commands.mpc_words import ending, facts, summary, tip_away
-from diffpbd.runtime.commands.numbers import AMOUNT, DURATION, Whole
-from diffpbd.runtime.commands.obstacle_options import ObstacleWords
-from diffpbd.runtime.commands.options import (
+from diffpbd.runtime.commands.options.derived import job
+from diffpbd.runtime.commands.options.locate import open_robot, robot_files
+from diffpbd.runtime.commands.options.mending import FollowWords
+from diffpbd.runtime.commands.options.numbers import AMOUNT, DURATION, Whole
+from diffpbd.runtime.commands.options.obstacles import ObstacleWords
+from diffpbd.runtime.commands.options.shared import (
     live_option,
     meshes_option,
     movie_option,
@@ -30,8 +28,10 @@ from diffpbd.runtime.commands.options import (
     report_option,
     view_option,
 )
-from diffpbd.runtime.commands.progress import watched
-from diffpbd.runtime.commands.results import json_option, note, result
+from diffpbd.runtime.commands.results.motion import expect_meshes, filmed, nearest, played, reported
+from diffpbd.runtime.commands.results.mpc import ending, facts, summary, tip_away
+from diffpbd.runtime.commands.results.progress import watched
+from diffpbd.runtime.commands.results.results import json_option, note, result
 from diffpbd.runtime.logs.csv import write_log
 from diffpbd.runtime.loop.clearance import expect_above
 from diffpbd.runtime.model.clearance import distances_of, expect_apart, least_distance
@@ -58,7 +58,7 @@ LOOKS = 101
 
 @dataclass(frozen=True, kw_only=True)
 class _Words(FollowWords):
-    """What is followed, from where, and files."""
+    """Options of what is followed, from where, and files."""
 
     reference: str | None = option("Log whose q_ [rad] and dq_ [rad/s] columns are followed.", None, metavar="LOG.csv")
     goal: str | None = option(
@@ -97,7 +97,7 @@ class _Words(FollowWords):
             step_count(self.duration, self.h, MAX_TICKS)
 
     def files(self) -> list[Named]:
-        """What is read."""
+        """The file that is read."""
         states = [(f"--{key}", state_file(getattr(self, key))) for key in ("goal", "q0", "load", "weights", "bounds")]
         named = [(f"--{key}", getattr(self, key)) for key in ("reference", "params", "plant")]
         return [*named, ("--map", self.column_map), *states]
@@ -196,7 +196,7 @@ def _counts(mpc: Mpc) -> list[str]:
 def _reference(
     robot: Robot, words: _Words, approach: Approach, clearance: float | None, placed: Placed
 ) -> tuple[Reference, Any, float]:
-    """What to follow, the start pose, and for how long; none of it out of limits, in the recipe's table or the robot."""
+    """Reference, start pose and duration; none of it out of limits, in the recipe's table or the robot."""
     start = None if words.q0 is None else np.array(parse_state(words.q0, "--q0", robot.positions, robot.neutral))
     alpha, least = robot.alpha.vector(words.params), least_distance(robot, clearance, placed=placed)
 

@@ -12,11 +12,11 @@ from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import distinct, write_atomic
 from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.states import parse_state, state_file
-from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.locate import open_robot, robot_files
-from diffpbd.runtime.commands.numbers import DURATION, SPEED, Whole
-from diffpbd.runtime.commands.options import plot_option
-from diffpbd.runtime.commands.results import json_option, result
+from diffpbd.runtime.commands.options.derived import job
+from diffpbd.runtime.commands.options.locate import open_robot, robot_files
+from diffpbd.runtime.commands.options.numbers import DURATION, SPEED, Whole
+from diffpbd.runtime.commands.options.shared import plot_option
+from diffpbd.runtime.commands.results.results import json_option, result
 from diffpbd.runtime.control.net_torque import DISPLACEMENT, VELOCITY, sample_map
 from diffpbd.runtime.control.net_torque_c import c_name, c_sources
 from diffpbd.runtime.report.tables import number

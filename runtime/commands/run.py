@@ -16,21 +16,21 @@ from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.files import distinct
 from diffpbd.runtime.base.live import live_line
 from diffpbd.runtime.base.states import state_file
-from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.derived import options as derived
-from diffpbd.runtime.commands.locate import open_manifest, open_robot, robot_files
-from diffpbd.runtime.commands.mending_options import FollowWords
-from diffpbd.runtime.commands.motion import nearest_of_log
-from diffpbd.runtime.commands.numbers import PORT, Real
-from diffpbd.runtime.commands.obstacle_options import ObstacleWords
-from diffpbd.runtime.commands.options import (
+from diffpbd.runtime.commands.options.derived import job
+from diffpbd.runtime.commands.options.derived import options as derived
+from diffpbd.runtime.commands.options.laws import configured, expect_used, of_laws, words_of_laws
+from diffpbd.runtime.commands.options.locate import open_manifest, open_robot, robot_files
+from diffpbd.runtime.commands.options.mending import FollowWords
+from diffpbd.runtime.commands.options.numbers import PORT, Real
+from diffpbd.runtime.commands.options.obstacles import ObstacleWords
+from diffpbd.runtime.commands.options.shared import (
     given,
     live_option,
     plot_option,
     told_options,
 )
-from diffpbd.runtime.commands.results import finish, json_option, note, said
-from diffpbd.runtime.commands.run_laws import configured, expect_used, of_laws, words_of_laws
+from diffpbd.runtime.commands.results.motion import nearest_of_log
+from diffpbd.runtime.commands.results.results import finish, json_option, note, said
 from diffpbd.runtime.control.laws import LAWS
 from diffpbd.runtime.folder.finish import complete, is_quick
 from diffpbd.runtime.folder.unwatched import not_watched

@@ -18,9 +18,9 @@ from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.live import Rate, Simulating
 from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.states import parse_state
-from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.options import live_option
-from diffpbd.runtime.commands.simulators import WithFriction, attend
+from diffpbd.runtime.commands.options.derived import job
+from diffpbd.runtime.commands.options.shared import live_option
+from diffpbd.runtime.commands.options.simulators import WithFriction, attend
 from diffpbd.runtime.loop.stopping import StopRequest
 
 if TYPE_CHECKING:

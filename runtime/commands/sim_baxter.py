@@ -16,10 +16,10 @@ from diffpbd.runtime.arms.baxter.simulated.robot import SimulatedBaxter
 from diffpbd.runtime.arms.baxter.simulated.status import simulated_status
 from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.states import parse_state
-from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.numbers import PORT
-from diffpbd.runtime.commands.options import live_option
-from diffpbd.runtime.commands.simulators import Simulated, attend
+from diffpbd.runtime.commands.options.derived import job
+from diffpbd.runtime.commands.options.numbers import PORT
+from diffpbd.runtime.commands.options.shared import live_option
+from diffpbd.runtime.commands.options.simulators import Simulated, attend
 from diffpbd.runtime.folder.locate import find_description
 from diffpbd.runtime.loop.stopping import StopRequest
 from diffpbd.runtime.ros1.master import call

@@ -14,9 +14,9 @@ from diffpbd.runtime.base.live import Simulating, live_line
 from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.priority import punctual
 from diffpbd.runtime.base.states import parse_state
-from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.options import live_option
-from diffpbd.runtime.commands.simulators import WithFriction
+from diffpbd.runtime.commands.options.derived import job
+from diffpbd.runtime.commands.options.shared import live_option
+from diffpbd.runtime.commands.options.simulators import WithFriction
 from diffpbd.runtime.loop.stopping import StopRequest
 
 __all__ = ["JOINTS", "command"]

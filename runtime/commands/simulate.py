@@ -13,13 +13,13 @@ from diffpbd.runtime.base.files import Named, distinct
 from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.quaternions import with_turn
 from diffpbd.runtime.base.states import parse_state, state_file
-from diffpbd.runtime.commands.derived import job
-from diffpbd.runtime.commands.locate import open_robot, robot_files
-from diffpbd.runtime.commands.motion import expect_meshes, filmed, nearest, played, reported
-from diffpbd.runtime.commands.numbers import DURATION, RATE
-from diffpbd.runtime.commands.options import meshes_option, movie_option, plot_option, report_option, view_option
-from diffpbd.runtime.commands.progress import progress
-from diffpbd.runtime.commands.results import json_option, result
+from diffpbd.runtime.commands.options.derived import job
+from diffpbd.runtime.commands.options.locate import open_robot, robot_files
+from diffpbd.runtime.commands.options.numbers import DURATION, RATE
+from diffpbd.runtime.commands.options.shared import meshes_option, movie_option, plot_option, report_option, view_option
+from diffpbd.runtime.commands.results.motion import expect_meshes, filmed, nearest, played, reported
+from diffpbd.runtime.commands.results.progress import progress
+from diffpbd.runtime.commands.results.results import json_option, result
 from diffpbd.runtime.logs.csv import TorqueLog, has_states, read_column_map, read_log, read_torques, write_log
 from diffpbd.runtime.logs.table import TURN
 from diffpbd.runtime.model.clearance import Distances, distances_of
@@ -40,7 +40,7 @@ STILL = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class _Words:
-    """What is simulated, and files."""
+    """Options of what is simulated, and files."""
 
     duration: float | None = option("Default: 1 s, or the length of a torque log.", None, metavar="S", kind=DURATION)
     h: float | None = option("Step (default: the recipe's).", None, metavar="S", kind=DURATION)
@@ -140,7 +140,7 @@ def command(
 
 
 def _start(robot: Robot, q0: str | None, dq0: str | None) -> dict[str, list[float] | None]:
-    """What --q0 and --dq0 say; what they do not name is at zero, the base not turned."""
+    """Start by --q0 and --dq0; what they do not name is at zero, the base not turned."""
     return {
         option: None if text is None else parse_state(text, option, names, others)
         for option, text, names, others in (

@@ -1,4 +1,4 @@
-"""What a control law declares: its settings with their ranges, its words on the command line, and the controller it makes."""
+"""Declaration of a control law: its settings with their ranges, its words on the command line, and the controller it makes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Given:
-    """What a law is told beside its words: the arm's usual `stiffness` [N·m/rad] and `damping` [N·m·s/rad] (n,), the
+    """Facts that a law is given beside its words: the arm's usual `stiffness` [N·m/rad] and `damping` [N·m·s/rad] (n,), the
     `rate` [Hz] of the ticks, the least distance of links [m], and `motion`, which reads a log to be followed at a speed."""
 
     robot: Robot
@@ -58,7 +58,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Setup:
-    """What a law is made for: robot, alpha, limits, the tick's period h [s], and obstacles, rows by kind."""
+    """The plant that a law is made for: robot, alpha, limits, the tick's period h [s], and obstacles, rows by kind."""
 
     robot: Robot
     alpha: FloatArray
@@ -73,7 +73,7 @@ class Law:
 
     name: ClassVar[str]
     mode: ClassVar[Mode] = Mode.TORQUE
-    """What the output is: torques [N·m] without gravity, or positions [rad]; the columns `command` of a log."""
+    """Kind of the output: torques [N·m] without gravity, or positions [rad]; the columns `command` of a log."""
     rate: ClassVar[float | None] = None
     """Hz; ticks where no option says it and the arm's own rate leaves too little time."""
     plans_around: ClassVar[bool] = False

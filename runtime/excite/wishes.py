@@ -1,4 +1,4 @@
-"""What is asked of a motion."""
+"""Wishes about a motion."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Wishes:
 
 
 def _by_joint(text: str) -> dict[str, float]:
-    """Of a command line: A for all joints, or JOINT=A words."""
+    """Wishes of a command line: A for all joints, or JOINT=A words."""
     found: dict[str, float] = {}
     for word in text.split(","):
         name, _, number = (part.strip() for part in word.rpartition("="))

@@ -1,1 +1,1 @@
-"""What arms, controllers and the loop hand to each other."""
+"""Types that arms, controllers and the loop hand to each other."""

@@ -42,10 +42,10 @@ class LimbState:
 
 
 def stepped_back(seconds: float) -> str:
-    """What a stamp that lies `seconds` before the last one says of the robot."""
+    """Sentence about a stamp that lies `seconds` before the last one."""
     return f"the stamps of the joint states went back by {seconds:.3f} s: the robot was restarted or its clock was set"
 
 
 def stepped_ahead(seconds: float) -> str:
-    """What a stamp that lies `seconds` beyond the time that has passed says of the robot."""
+    """Sentence about a stamp that lies `seconds` beyond the time that has passed."""
     return f"the stamps of the joint states went ahead by {seconds:.3f} s: the robot's clock was set"

@@ -129,7 +129,13 @@ def _rows(
     field: str | None,
     notes: list[str],
 ) -> Rows:
-    reader = JointStateReader(joints)
+    reader, every = JointStateReader(joints), len(states)
+    states = _without_twins(states)
+    if len(states) < every:
+        notes.append(
+            f"{every - len(states)} of {every} messages are left out: fuller ones of the same joints have their stamps, as "
+            "where two publishers share a topic"
+        )
     found, broken = _offer(reader, states)
     if not found:
         groups = _groups(states, joints)
@@ -145,6 +151,21 @@ def _rows(
         raise InputError(f"{path}: no message can be used: {rejected or 'none names these joints'}.")
     time, q, dq, tau = _arrays(found)
     return Rows(time, q, _some(dq), _some(tau) if field else None, field, tuple(notes), tuple(broken))
+
+
+def _without_twins(states: list[tuple[JointState, float]]) -> list[tuple[JointState, float]]:
+    """Without messages that have the joints and the stamp of one with more quantities."""
+
+    def twins(m: JointState) -> tuple[float, frozenset[str]]:
+        return m.header.time, frozenset(m.name)
+
+    def filled(m: JointState) -> int:
+        return bool(len(m.velocity)) + bool(len(m.effort))
+
+    most: dict[tuple[float, frozenset[str]], int] = {}
+    for m, _ in states:
+        most[twins(m)] = max(most.get(twins(m), 0), filled(m))
+    return [(m, received) for m, received in states if not m.header.time or filled(m) == most[twins(m)]]
 
 
 def _offer(reader: JointStateReader, states: list[tuple[JointState, float]]) -> tuple[list[LimbState], list[int]]:

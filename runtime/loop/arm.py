@@ -87,7 +87,7 @@ class Arm(Protocol):
         """Which connections are still missing, in words; `suppressing`: the model will compensate gravity."""
 
     def fault(self) -> Fault | None:
-        """What is wrong with the link."""
+        """The fault of the link, if it has one."""
 
     def others(self) -> tuple[str, ...]:
         """Other programs that command this arm."""

@@ -1,4 +1,4 @@
-"""What may end a run in motion: the reflexes by name and exit code, and the thresholds that a run may choose."""
+"""Reasons that end a run in motion: the reflexes by name and exit code, and the thresholds that a run may choose."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Breach", "Reflex", "ReflexSettings"]
 
 
 class Reflex(enum.IntEnum):
-    """What stopped the run; the value is the exit code of `diffpbd run`."""
+    """The reflex that stopped the run; the value is the exit code of `diffpbd run`."""
 
     STATE = 20
     """Refused states or outputs for longer than the patience."""

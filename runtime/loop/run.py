@@ -14,6 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from diffpbd.runtime.base.arrays import FloatArray, within
 from diffpbd.runtime.base.errors import DiffpbdError, InputError, RefusedError
 from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.priority import punctual
-from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.interface.controller import Away, Mode
 from diffpbd.runtime.interface.limb_state import LimbState
 from diffpbd.runtime.loop.arm import DISABLED, Arm
 from diffpbd.runtime.loop.ending import HOLD_PERIOD, CleanStop
@@ -144,6 +145,7 @@ class Run:
                 failure = error
             report.phase, report.remark = self.phase, self.supervisor.beside.words if self._controlled else ""
             self._clean_stop()
+        report.away = self._away()
         report.sent = self._gated.sent
         report.dropped = self.arm.dropped
         report.counts.update(self.supervisor.counts)
@@ -341,6 +343,16 @@ class Run:
         self.phase = Phase.DONE
 
     # Helpers
+
+    def _away(self) -> dict[str, Any] | None:
+        """How far the arm is from where the law was to bring it, at the last state that the law was given."""
+        away: Callable[[float, FloatArray], Away | None] | None = getattr(self.supervisor.controller, "away", None)
+        if away is None or self._taken is None or not self._controlled:
+            return None
+        if (found := away(self.time, self._taken.q)) is None:
+            return None
+        of = "the tip" if found.joint is None else self.arm.joints[found.joint]
+        return {"of": of, "distance": found.distance, "unit": found.unit, "aim": found.aim}
 
     def _heed(self) -> None:
         """End the phase for any reason other than the state itself."""

@@ -127,6 +127,8 @@ class Report:
     """Age of the state when its command was sent."""
     remark: str = ""
     """The load that the model did not have, at the end."""
+    away: dict[str, Any] | None = None
+    """At the last tick: the joint, or the tip, its distance [unit] and from what; None without a goal."""
 
     @property
     def good(self) -> bool:
@@ -148,7 +150,7 @@ class Report:
         return {
             "reason": self.reason.value, "reflex": None if self.reflex is None else self.reflex.name.lower(),
             "phase": self.phase.value, "text": self.text, "ending": self.ending, "remark": self.remark,
-            "exit_code": self.exit_code,
+            "away": self.away, "exit_code": self.exit_code,
             "ticks": self.ticks, "sent": self.sent, "dropped": self.dropped, "overruns": self.overruns,
             "statuses": {status.words: count for status, count in self.counts.items()}, "rejected": dict(self.rejected),
             **{name: {"p50": t.percentile(0.5), "p99": t.percentile(0.99), "max": t.maximum} for name, t in times.items()},
@@ -160,6 +162,7 @@ class Report:
             f"{self.reason.value}{which} in phase {self.phase.value}" + (f": {self.text}" if self.text else ""),
             f"clean stop: {self.ending or 'nothing had been sent'}",
             *([f"note: {self.remark}"] if self.remark else []),
+            *(["at the last tick {of} was {distance:.4g} {unit} from {aim}".format(**self.away)] if self.away else []),
             f"{self.ticks} ticks, {self.sent} commands sent, {self.dropped} dropped by the link, "
             f"{self.overruns} periods skipped",
         ]

@@ -26,7 +26,7 @@ class Agreement:
         self.start()
 
     def start(self) -> None:
-        """What was told is believed."""
+        """Believe what was told."""
         self.remark: str | None = None
         """What is wrong with what was told, in words."""
         self._believe(self._told)

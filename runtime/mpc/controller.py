@@ -12,7 +12,7 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError, SolverError
-from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.interface.controller import Away, Mode, farthest
 from diffpbd.runtime.model.limits import Limits
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.model.statics import holding_torque
@@ -21,7 +21,7 @@ from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.planner import Mpc
 from diffpbd.runtime.mpc.problem import TRANSITION, Bounds, Weights
 from diffpbd.runtime.mpc.profile import Approach
-from diffpbd.runtime.mpc.reference import Reference, goal_reference, way_of, way_to
+from diffpbd.runtime.mpc.reference import GoalReference, Reference, goal_reference, way_of, way_to
 
 __all__ = ["MpcController"]
 
@@ -126,12 +126,18 @@ class MpcController:
         positions, _ = self.reference.at(np.array([time]))
         return np.asarray(positions[0], dtype=np.float64)
 
+    def away(self, time: float, q: FloatArray) -> Away | None:
+        """From the goal, of the joints that have one, or from the reference."""
+        if isinstance(self.reference, GoalReference):
+            return farthest(self.reference.goal, q, "the goal")
+        return farthest(self.expected(time), q, "its reference")
+
     def sent(self, law: FloatArray) -> None:
         """The torque [N·m] that was sent: ramp and guard may have changed the law's."""
         self.mpc.sent(self._hold + law)
 
     def remark(self) -> str | None:
-        """What the motion says against the delay that was told."""
+        """The motion's objection to the delay that was told."""
         return self.mpc.remark
 
 

@@ -151,7 +151,7 @@ class Mpc(Sent):
 
     @property
     def remark(self) -> str | None:
-        """What is wrong with the delay that was told, in words."""
+        """The objection to the delay that was told, in words."""
         return self._agreement.remark
 
     def set_torque_bounds(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> None:

@@ -42,7 +42,7 @@ class SentTorques:
         self._told = True
 
     def acted(self, delay: int) -> FloatArray | None:
-        """What acted in the step that has just ended, where a torque acts `delay` ticks late; None: unknown."""
+        """The torque that acted in the step that has just ended, where a torque acts `delay` ticks late; None: unknown."""
         return self._ticks[-1 - delay] if len(self._ticks) > delay else self._first
 
     def mean(self, since: float | None, until: float, late: float = 0.0) -> FloatArray | None:

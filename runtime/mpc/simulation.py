@@ -164,7 +164,7 @@ def run_closed_loop(
 
 
 def _remarks(mpc: Mpc, q: FloatArray, disturbance: FloatArray) -> tuple[str, ...]:
-    """What is wrong with the delay that was told; joints that cannot be held where a load was last known (without plans it is
+    """Objections to the delay that was told; joints that cannot be held where a load was last known (without plans it is
     forgotten)."""
     late = () if mpc.remark is None else (mpc.remark,)
     known = np.flatnonzero(disturbance.any(axis=1))

@@ -1,1 +1,1 @@
-"""What runs are recorded as: messages with a definition, their bytes, and bags of them."""
+"""Records of runs: messages with a definition, their bytes, and bags of them."""

@@ -68,7 +68,7 @@ class Estimate:
 
     @property
     def reading(self) -> FloatArray:
-        """What the joint's torque sensor reads (steps, n)."""
+        """Readings of the joints' torque sensors (steps, n)."""
         return self.u + self.offset
 
     def measured(self, tau: FloatArray) -> FloatArray:

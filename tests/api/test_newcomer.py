@@ -1,4 +1,4 @@
-"""What a newcomer ran into: each is said, refused or possible now."""
+"""Obstacles that a newcomer ran into: each is said, refused or possible now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What editors and type checkers know of the door: mistakes are found where they are, and nowhere else; hover says no `Any`."""
+"""Types of the door for editors and type checkers: mistakes are found where they are, nowhere else; hover says no `Any`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_stub_is_that_of_the_table() -> None:
 
 
 def test_no_public_name_is_any() -> None:
-    """What a function of the door takes and gives is said; containers of `Any` count too, numpy's own shapes do not."""
+    """A function of the door says what it takes and gives; containers of `Any` count too, numpy's own shapes do not."""
     for name in diffpbd.__all__:
         thing = getattr(diffpbd, name)
         hints = getattr(thing.__init__ if isinstance(thing, type) else thing, "__annotations__", {})

@@ -1,4 +1,4 @@
-"""What is missing is named with the extra that brings it, wherever it is asked for."""
+"""A missing library is named with the extra that brings it, wherever it is asked for."""
 
 from __future__ import annotations
 

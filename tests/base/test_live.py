@@ -155,7 +155,7 @@ def test_a_command_draws_on_the_terminal_and_nothing_changes(tmp_path: Path) -> 
 
 
 def fake_run(**more: object) -> SimpleNamespace:
-    """What RunStatus looks at."""
+    """The attributes of a run that RunStatus looks at."""
     report = Report()
     state = SimpleNamespace(age=lambda now: 0.001)
     arm = SimpleNamespace(unable=lambda: "", state=state, stale_after=0.1, clock=SimpleNamespace(now=lambda: 0.0))

@@ -1,4 +1,4 @@
-"""What users give by mistake: refused in one line, and nothing is written."""
+"""Mistakes of users: refused in one line, and nothing is written."""
 
 from __future__ import annotations
 

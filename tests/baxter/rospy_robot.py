@@ -1,4 +1,4 @@
-"""A Baxter of its own (support/lone_baxter.py) as a rospy node with genpy's messages; faults come as JSON lines on stdin.
+"""A Baxter of its own (support/arms/lone_baxter.py) as a rospy node with genpy's messages; faults come as JSON lines on stdin.
 
 Run by Debian's or this environment's Python with Debian's dist-packages at the end of its path:
     python rospy_robot.py URDF MESSAGES_FOLDER NAME
@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.append("/usr/lib/python3/dist-packages")
 sys.path.insert(0, sys.argv[2])
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support" / "arms"))
 
 import rospy
 from baxter_core_msgs.msg import AssemblyState, JointCommand, SEAJointState

@@ -1,4 +1,4 @@
-"""`diffpbd run` with a net torque map and its replay; the cartesian law is in tests/loop/test_on_baxter.py."""
+"""`diffpbd run` with a net torque map and its replay; the cartesian law is in tests/loop/seven_joints/test_runs.py."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def compare(d: Described, numbers: Any, alpha: Any = None) -> None:
         "P25-tilted-base/tilted.urdf", "P26-odd-numbers/newline_tab_exponent.urdf", "P29-rpy-convention/gimbal.urdf",
     ],
 )  # fmt: skip
-def test_numbers(cases: Path, file: str) -> None:
+def test_a_file_has_the_numbers_that_are_expected_of_it(cases: Path, file: str) -> None:
     numbers = expected((cases / file).parent)
     compare(Described.of(cases / file), numbers.get(Path(file).name, numbers))
 
@@ -277,7 +277,7 @@ def test_parameter_vector(cases: Path) -> None:
     assert d("regressor", *state) @ theta == pytest.approx(d("inverse_dynamics", *state), abs=1e-10)
 
 
-def test_payload(cases: Path) -> None:
+def test_a_payload_without_mass_changes_no_bit(cases: Path) -> None:
     """P50: a run-time parameter on a massless tool frame; gone to the bit when it has no mass, wherever it sits."""
     folder = cases / "P50-payload"
     numbers, payload = expected(folder), json.loads((folder / "payload.json").read_text())

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.corruptions import corruptions
+from support.recordings.corruptions import corruptions
 from support.robots import generated, loaded
 
 from diffpbd.runtime import InputError, Robot, load
@@ -326,3 +326,27 @@ def test_a_wrist_that_hardly_moves_stands_in_for_no_other(shared: Path) -> None:
     moved = [replace(s, **{key: getattr(s, key)[:, own] for key in ("q", "dq", "ddq", "tau")}) for s in parts]
     (found,) = examine_torques(robot, moved)
     assert found.kind == "swapped" and "left_s0 and left_w0" in found.message
+
+
+def test_what_all_joints_have_is_one_finding(arm2: Robot) -> None:
+    r = noisy(arm2, 3)
+    assert r.tau is not None and r.dq is not None
+    (turned,) = found_in(replace(r, tau=-r.tau), arm2)
+    assert turned.kind == "sign" and turned.grave and not turned.joint and turned.mend == "--flip turn --flip elbow"
+    late = replace(r, dq=np.column_stack([np.interp(r.time - 0.05, r.time, column) for column in r.dq.T]))
+    (lag,) = [f for f in found_in(late, arm2) if f.kind == "lag"]
+    assert not lag.joint and "ms after the slope of q at each of 2 joints" in lag.message
+    one = replace(r, dq=np.column_stack([late.dq[:, 0], r.dq[:, 1]]))  # type: ignore[index]
+    assert [f.joint for f in found_in(one, arm2) if f.kind == "lag"] == ["turn"]
+
+
+def test_torques_that_are_all_zero_end_a_fit(arm2: Robot) -> None:
+    r = noisy(arm2, 3)
+    found = found_in(replace(r, tau=np.zeros_like(r.q)), arm2)
+    assert [(f.joint, f.grave) for f in found if f.kind == "constant"] == [
+        ("turn", False),
+        ("elbow", False),
+        ("", True),
+    ]
+    with pytest.raises(InputError, match="--accept constant"):
+        refuse("log", found, ())

@@ -1,4 +1,4 @@
-"""What every command has: --json, --config, --robots, completion of names; one way to say what was written; progress."""
+"""Options of every command: --json, --config, --robots, completion of names; one way to say what was written; progress."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 from support.robots import generated
 
-import diffpbd.runtime.commands.progress as showing
+import diffpbd.runtime.commands.results.progress as showing
 from diffpbd.codegen import heartbeat
 from diffpbd.runtime.base.live import Loop, Share
 from diffpbd.runtime.cli import COMMANDS, LazyGroup, cli

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 
 from diffpbd.runtime import cli
-from diffpbd.runtime.commands.numbers import Real
+from diffpbd.runtime.commands.options.numbers import Real
 from experiments.__main__ import command as experiments
 
 CHECKED_LATER = {

@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from mpc.test_apart import BALL, CURVED, GOAL, LEAST, START, STEPS, URDF, WIDTH, H, apart
-from support.robots import generated
+from support.planning.around_a_ball import BALL, CURVED, GOAL, LEAST, START, STEPS, WIDTH, H, apart, planar
 
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.commands.obstacle_options import ObstacleWords, of_words, read_obstacles
+from diffpbd.runtime.commands.options.obstacles import ObstacleWords, of_words, read_obstacles
 from diffpbd.runtime.logs.csv import read_log
 
 ROWS = {
@@ -74,9 +73,7 @@ def test_a_table_of_a_spreadsheet_is_read(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def arm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("planar") / "planar.urdf"
-    path.write_text(URDF, encoding="utf-8")
-    return generated(str(path), functions=("mpc", "ik"), clearance=True, obstacles=("spheres=1",))
+    return planar(tmp_path_factory.mktemp("planar"), ("mpc", "ik"))
 
 
 def mpc(arm: Path, out: Path, *more: object) -> tuple[int, str]:

@@ -14,9 +14,9 @@ from support.robots import generated, with_table
 from diffpbd.runtime import load
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.commands.mending_options import FollowWords
+from diffpbd.runtime.commands.options.laws import configured
+from diffpbd.runtime.commands.options.mending import FollowWords
 from diffpbd.runtime.commands.run import command
-from diffpbd.runtime.commands.run_laws import configured
 from diffpbd.runtime.loop.configuration import Configuration
 
 GOAL = (0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0)

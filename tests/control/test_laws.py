@@ -11,8 +11,8 @@ from support.robots import loaded
 
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.base.options import options_of
+from diffpbd.runtime.commands.options.laws import words_of_laws
 from diffpbd.runtime.commands.run import command
-from diffpbd.runtime.commands.run_laws import words_of_laws
 from diffpbd.runtime.control.law import Law, Setup
 from diffpbd.runtime.control.laws import LAWS, law_of
 from diffpbd.runtime.loop.configuration import limits_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.bench_arm import Bench
+from support.arms.bench import Bench
 from support.robots import loaded
 
 from diffpbd.runtime.base.errors import InputError
@@ -103,7 +103,7 @@ def test_a_start_far_from_the_motion_is_refused() -> None:
 @pytest.mark.thorough
 def test_it_follows_a_motion_on_a_baxter() -> None:
     pytest.importorskip("pinocchio")
-    from support.bench_baxter import BenchBaxter
+    from support.arms.bench_baxter import BenchBaxter
 
     robot = loaded("baxter_bare")
     rest = np.array([0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0])

@@ -10,7 +10,7 @@ import pytest
 from scipy.linalg import orth, qr
 from support.command import run
 from support.robots import generated, loaded, with_table
-from support.universal import UR10E, write
+from support.small.universal import UR10E, write
 
 from diffpbd.runtime import InputError, Robot
 from diffpbd.runtime.excite import excitation
@@ -216,7 +216,7 @@ def test_a_six_axis_arm(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_parameters_of_the_motion_come_back(tmp_path: Path) -> None:
-    """What is written can be recorded: the predicted torques identify the parameters that they were predicted with."""
+    """A written trajectory can be recorded: the predicted torques identify the parameters that they were predicted with."""
     params, out = tmp_path / "known.json", tmp_path / "traj.csv"
     params.write_text(json.dumps({"payload.mass": 0.7, "friction.viscous.left_s0": 0.4}))
     assert run("excite", generated("baxter"), "--params", params, "--out", out)[0] == 0

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.imports import ROOT
-from support.printed_step import Printed, read_arm
+from support.judges.printed_step import Printed, read_arm
 from support.robots import generated, loaded
 
 from diffpbd.runtime import InputError, load

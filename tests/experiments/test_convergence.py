@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from support.imports import ROOT
-from support.printed_step import Printed, read_arm
+from support.judges.printed_step import Printed, read_arm
 
 from diffpbd.runtime.base.errors import InputError
 from experiments.__main__ import command

@@ -86,7 +86,7 @@ def test_work_is_what_the_joints_gain(design: Design) -> None:
     assert walk.loss == pytest.approx(off + 25.0 * walk.work, rel=1e-9)
 
 
-def test_refusals(pendulum: Any) -> None:
+def test_a_start_outside_and_a_plain_robot_are_refused(pendulum: Any) -> None:
     with pytest.raises(InputError, match="--start"):
         improve(pendulum, Task(), (9.0, 0.1))
     plain = SimpleNamespace(name="plain", alpha={"gravity.z": 0})

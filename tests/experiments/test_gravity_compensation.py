@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.peer import Peer
+from support.judges.peer import Peer
 from support.robots import generated, loaded
 
 from diffpbd.codegen.description.front.resolve import resolve

@@ -55,7 +55,7 @@ def test_a_search_that_does_not_settle_says_so(monkeypatch: pytest.MonkeyPatch) 
     assert least(ends, wanted, weights, start, still=1e6).unsettled == 0
 
 
-def test_names() -> None:
+def test_a_step_is_found_by_its_name() -> None:
     robot = loaded("double_pendulum")
     assert [function_of(robot, s) for s in STEPS] == [
         "step_paper_gauss_seidel", "step_paper_jacobi", "step_paper_direct", "step", "joint_step",

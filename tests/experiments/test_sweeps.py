@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 from support.imports import ROOT
-from support.printed_step import Printed, read_arm
+from support.judges.printed_step import Printed, read_arm
 from support.robots import loaded
 
 from diffpbd.runtime import InputError

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.lone_fr3 import Lone, lone
+from support.arms.lone_fr3 import Lone, lone
 from support.robots import generated
 
 from diffpbd.runtime import Robot, load
@@ -65,7 +65,7 @@ def alone(fr3: Robot) -> Iterator[Lone]:
 
 @dataclass
 class Ran:
-    """What a run was, and where the robot really was in each of its ticks."""
+    """A run's report, and where the robot really was in each of its ticks."""
 
     report: Report
     supervisor: Any

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.lone_fr3 import Lone
+from support.arms.lone_fr3 import Lone
 
 from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.runtime import Robot

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from support.lone_fr3 import Lone, lone
+from support.arms.lone_fr3 import Lone, lone
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.arms.franka.simulator import Payload

@@ -10,10 +10,10 @@ from typing import Any
 import franky
 import numpy as np
 import pytest
-from support.fault_rows import BRAKED, HANDED_BACK, LIBFRANKA, NOTHING, Change, Row, rows_of
-from support.fault_rows import FINISHED as RUNS_ON
-from support.faulty_franky import FaultyRobot, State
-from support.lone_fr3 import Lone, ticking
+from support.arms.fault_rows import BRAKED, HANDED_BACK, LIBFRANKA, NOTHING, Change, Row, rows_of
+from support.arms.fault_rows import FINISHED as RUNS_ON
+from support.arms.faulty_franky import FaultyRobot, State
+from support.arms.lone_fr3 import Lone, ticking
 
 from diffpbd.runtime.arms.franka.connection import connect
 from diffpbd.runtime.base.errors import RefusedError

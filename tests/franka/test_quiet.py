@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.faulty_franky import FaultyRobot, State
-from support.lone_fr3 import Lone
-from support.sensors import Filtered
+from support.arms.faulty_franky import FaultyRobot, State
+from support.arms.lone_fr3 import Lone
+from support.arms.sensors import Filtered
 
 from diffpbd.runtime.control.laws.impedance import ImpedanceController
 from diffpbd.runtime.loop.configuration import limits_of

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pinocchio
 import pytest
-from support.lone_fr3 import Lone, ticking
+from support.arms.lone_fr3 import Lone, ticking
 from support.made.carrying import HAND, REACH, TURN, carrying
 
 from diffpbd.runtime import Robot

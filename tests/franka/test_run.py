@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.lone_fr3 import Lone, ticking
+from support.arms.lone_fr3 import Lone, ticking
 from support.made.carrying import HAND, REACH, TURN, carrying
 from support.robots import generated
 

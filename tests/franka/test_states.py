@@ -1,4 +1,4 @@
-"""What the arm makes of the driver's states and answers: ages, troubles and ends, without a robot."""
+"""The driver's states and answers as the arm takes them: ages, troubles and ends, without a robot."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import franky
 import numpy as np
 import pytest
-from support.faulty_franky import Errors
+from support.arms.faulty_franky import Errors
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.arms.franka.arm import FrankaArm

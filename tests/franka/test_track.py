@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.lone_fr3 import Lone, lone
+from support.arms.lone_fr3 import Lone, lone
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.arms.franka.arm import STATES_TOPIC

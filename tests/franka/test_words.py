@@ -1,10 +1,10 @@
-"""What the driver says, in words."""
+"""Reasons of the driver, in words."""
 
 from __future__ import annotations
 
 import franky
 import pytest
-from support.faulty_franky import Errors
+from support.arms.faulty_franky import Errors
 
 from diffpbd.runtime.arms.franka.words import ERRORS, MODES, READY, REFLEX, describe, fault_of, flags, trouble_of
 from diffpbd.runtime.loop.arm import DISABLED

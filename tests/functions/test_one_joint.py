@@ -54,7 +54,7 @@ def test_every_function_in_one_value_and_in_rows(robot: Robot) -> None:
     assert seen > 200
 
 
-def test_inputs(robot: Robot) -> None:
+def test_a_number_stands_for_a_vector_of_one(robot: Robot) -> None:
     """(1,) or a number for a vector and for h; rows of vectors need their axis."""
     one = robot.joint_step([0.3], [0.1], [0.2], 0.01)
     for found in (robot.joint_step(0.3, 0.1, 0.2, [0.01]), robot.joint_step([0.3], 0.1, [0.2], h=np.array(0.01))):
@@ -119,7 +119,7 @@ def test_the_compiled_function_in_casadi(robot: Robot) -> None:
 
 
 def test_numbers_of_a_robot_with_more_joints_are_the_same(robot: Robot) -> None:
-    """What is one number where there are two joints is a number by name."""
+    """A single number of a robot with two joints is a number by name."""
     two = {f.name: f for f in loaded("double_pendulum").manifest.functions}
     for f in robot.manifest.functions:
         for one, more in zip((*f.inputs, *f.outputs), (*two[f.name].inputs, *two[f.name].outputs), strict=True):

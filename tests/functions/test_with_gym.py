@@ -80,7 +80,7 @@ def test_a_row_without_a_solution_ends_alone() -> None:
         ({"substeps": 1.5}, "substeps"),
     ],
 )
-def test_refusals(options: dict[str, Any], words: str) -> None:
+def test_options_without_meaning_are_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         gym.Reach(loaded("double_pendulum"), **options)
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from support.described import Described
 from support.description.builders import TENSOR, joint, link, robot
-from support.families import Families
+from support.judges.families import Families
+from support.judges.peer import Peer
 from support.maximal import Array
 from support.numeric import Worst
-from support.peer import Peer
 from support.programs import Programs
 from support.robots import alpha_of, call, graphs, loaded_alpha, model
 

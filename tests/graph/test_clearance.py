@@ -13,7 +13,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 import pytest
-from support.coal_judge import distance, geometry
+from support.judges.coal import distance, geometry
 
 from diffpbd.codegen.description.front.resolve import read_doubted
 from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options

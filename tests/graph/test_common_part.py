@@ -1,4 +1,4 @@
-"""What graphs have in common, and what is left of them: the same bits, and no operation twice."""
+"""The common part of graphs, and what is left of them: the same bits, and no operation twice."""
 
 from __future__ import annotations
 

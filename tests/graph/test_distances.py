@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from support.coal_judge import distance, geometry
+from support.judges.coal import distance, geometry
 
 from diffpbd.codegen.graph.expressions.distances import AXES, BOX, CAPSULE, ORDER, PLANE, SPHERE, cores
 from diffpbd.codegen.graph.model.parameters import SMOOTHING
@@ -18,7 +18,7 @@ OF_BOXES = 1e-8  # m
 
 
 class Shape:
-    """Of a kind at random: rotation, place, halves, radius [m]."""
+    """A shape of a kind at random: rotation, place, halves, radius [m]."""
 
     def __init__(self, kind: str, rng: np.random.Generator) -> None:
         self.kind, self.R, self.x = kind, turn(rng.normal(size=3)), 0.2 * rng.normal(size=3)

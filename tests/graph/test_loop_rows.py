@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from support.mechanisms import MECHANISMS, Mechanism, delta, four_bar, slider_crank
-from support.overclosed import rockers, wheels
+from support.small.overclosed import rockers, wheels
 
 from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.report import DescriptionError

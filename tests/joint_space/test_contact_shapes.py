@@ -10,10 +10,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
-from support.closed_judge import Judge
-from support.coal_judge import geometry, request
+from support.judges.closed import Judge
+from support.judges.coal import geometry, request
 from support.made.bodies import Body
-from support.shaped import shaped_arms
+from support.small.shaped import shaped_arms
 
 from diffpbd.codegen.description.front.resolve import read_robot
 from diffpbd.codegen.description.recipe.file import load_recipe
@@ -61,7 +61,7 @@ def solid(robot: Robot, shape: Contact, body: Body) -> tuple[Any, Any, Any]:
 
 
 def test_gap_and_rates_are_those_of_coal_and_pinocchio() -> None:
-    """Of every pair but those of planes: the gap, and the motion of both bodies against each other at the nearest points."""
+    """Judge every pair but those of planes: the gap, and the motion of both bodies against each other at the nearest points."""
     model, judge = case()
     n, seen = model.robot.n, 0
     for p in poses(40):

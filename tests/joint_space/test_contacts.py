@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
-from support.closed_judge import Judge
+from support.judges.closed import Judge
 from support.made.bodies import Body
 from support.mechanisms import Mechanism
 from support.touching import RADIUS, reaching_arm, two_arms, two_balls

@@ -174,7 +174,7 @@ def motions(p: Any, x: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
 
 @pytest.mark.thorough
 def test_the_motion_of_the_links_is_the_null_space_of_the_constraints() -> None:
-    """Of all displacements of two bodies (12), the constraints' Jacobian (10 × 12) leaves two: those of the joints."""
+    """The constraints' Jacobian (10 × 12) leaves two of all displacements of two bodies (12): those of the joints."""
     x = poses(p0)
     *numbers, T = at(
         POINT, *[m for pose in x for m in pose], sp.Matrix.vstack(*[m for pair in motions(p0, x) for m in pair])

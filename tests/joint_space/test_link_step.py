@@ -1,4 +1,4 @@
-"""What the end of a step in link frames corrects; that the step is the one in world axes: tests/test_matrix.py."""
+"""Corrections at the end of a step in link frames; that the step is the one in world axes: tests/test_matrix.py."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.branching import branching
 from support.made.gantry import gantry
 from support.programs import Array, Programs
 from support.robots import loaded_alpha, model
+from support.small.branching import branching
 
 from diffpbd.codegen.description.front.resolve import read_robot, shipped_robots
 from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from support.description.reference import Payload, inverse_dynamics, mass_matrix
+from support.judges.peer import Peer
 from support.numeric import Worst, random_states, states
-from support.peer import Peer
 from support.programs import Programs
 from support.robots import alpha_of, call, graphs, loaded_alpha, mapped, model
 
@@ -90,8 +90,8 @@ def test_payload_is_a_body_at_the_first_tip(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["prismatic_skew", "baxter_dual"])
-def test_identities(name: str) -> None:
-    """What must hold whatever the numbers: u = M p̈ + C + g; energy's rates; J ṗ; the regressor; M p̈ = u − …"""
+def test_dynamics_energy_and_regressor_agree(name: str) -> None:
+    """Identities whatever the numbers: u = M p̈ + C + g; energy's rates; J ṗ; the regressor; M p̈ = u − …"""
     functions = graphs(name)
     layout = alpha_of(name)
     alpha = loaded_alpha(layout)

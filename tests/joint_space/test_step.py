@@ -1,4 +1,4 @@
-"""What the joint-space step is worth as a method: accuracy, order, structure, energy, friction, exact inversion."""
+"""Merits of the joint-space step as a method: accuracy, order, structure, energy, friction, exact inversion."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 import pytest
 from support.arguments import effort
+from support.judges.peer import Peer
 from support.numeric import Worst, random_states
-from support.peer import Peer
 from support.robots import FULL, loaded, loaded_alpha
 
 from diffpbd.codegen.description.front.resolve import resolve

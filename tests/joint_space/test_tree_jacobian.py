@@ -14,7 +14,7 @@ import pytest
 from support.imports import ROOT
 from support.programs import Programs
 from support.robots import loaded_alpha
-from support.rolled import STRICT
+from support.small.rolled import STRICT
 
 from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.graph.loops.build import build

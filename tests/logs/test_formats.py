@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.bags import recorded, stamp
+from support.recordings.bags import recorded, stamp
 
 from diffpbd.runtime import InputError
 from diffpbd.runtime.cli import cli

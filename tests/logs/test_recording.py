@@ -276,3 +276,14 @@ def test_a_line_of_another_kind_is_named(tmp_path: Path, key: str, value: object
         )
     except InputError as error:
         assert "line 31 is not a joint state message: expected" in str(error)
+
+
+@pytest.mark.parametrize("name", ["log.jsonl", "log_zeros_first.jsonl"])
+def test_a_second_publisher_of_zeros_neither_counts_nor_splits(shared: Path, name: str) -> None:
+    folder = next((shared / "cases").glob("R02-*"))
+    wanted = json.loads((folder / "expected.json").read_text())
+    found = read_recording(folder / name, ("shoulder", "elbow"))
+    assert len(found) == wanted["kept"] and not found.breaks
+    assert f"{wanted['rejected']} of 750 messages are left out" in " ".join(found.notes)
+    assert found.dq is not None and np.abs(found.dq).max() == pytest.approx(wanted["max_abs_dq"], abs=1e-6)
+    assert (found.q[1:, 1] != 0.0).all()

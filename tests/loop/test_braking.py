@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.bench_arm import bench_limits, inertial, mass
+from support.arms.bench import bench_limits, inertial, mass
 
 from diffpbd.runtime.loop.braking import Brake, nearest
 from diffpbd.runtime.loop.motion import Laden, Motion
@@ -25,7 +25,7 @@ KNOWN = Motion(rubbing, inertial, mass, lambda load: Laden(inertial, mass))
 
 
 def accelerations(motion: Motion, dq: np.ndarray, shown: Shown = NOTHING, real: np.ndarray = ZERO) -> np.ndarray:
-    """What the arm does under the brake's torque and `real`, all else that acts on it [rad/s²]."""
+    """Accelerations of the arm under the brake's torque and `real`, all else that acts on it [rad/s²]."""
     brake = Brake(bench_limits(), motion)
     brake.begin(shown)
     law, _ = brake.torque(0.0, Q, dq)

@@ -16,7 +16,8 @@ from diffpbd.runtime.loop.stopping import Reason
 
 pytest.importorskip("pinocchio")
 
-from support.calm_stops import (
+from support.reality import Differences
+from support.reality.calm_stops import (
     LAWS,
     MOST_HELD,
     Laws,
@@ -27,7 +28,6 @@ from support.calm_stops import (
     real_stop,
     stopped,
 )
-from support.reality import Differences
 
 ROBOTS = Path(__file__).parents[2] / "diffpbd" / "codegen" / "robots"
 LEFT, RIGHT = ROBOTS / "baxter_bare.urdf", ROBOTS / "baxter_right.urdf"

@@ -1,4 +1,4 @@
-"""What a tick costs, by the processor's time of its thread, beside a measure taken between the ticks of the same run."""
+"""Cost of a tick, by the processor's time of its thread, beside a measure taken between the ticks of the same run."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.bench_arm import Bench
-from support.sensors import Filtered
+from support.arms.bench import Bench
+from support.arms.sensors import Filtered
 
 from diffpbd.runtime.loop.decision import Decision
 from diffpbd.runtime.loop.observer import BETWEEN
@@ -20,7 +20,7 @@ from diffpbd.runtime.records.messages import Header, JointState
 
 pytest.importorskip("pinocchio")
 
-from .baxter_runs import executed, run_of
+from support.reality.baxter_runs import executed, run_of
 
 RATE, SECONDS = 1000.0, 1.0
 IMPEDANCE: dict[str, Any] = {

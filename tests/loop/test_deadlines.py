@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from support.bench_arm import BenchArm
+from support.arms.bench import BenchArm
+from support.arms.bench_runs import check, run
 
 from diffpbd.runtime.loop.reflexes import Reflex
 from diffpbd.runtime.loop.stopping import Phase, Reason
-
-from .bench_runs import check, run
 
 
 class SlowArm(BenchArm):

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support.bench_arm import BenchArm
+from support.arms.bench import BenchArm
+from support.arms.bench_runs import supervisor
 
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.interface.controller import Mode
@@ -16,8 +17,6 @@ from diffpbd.runtime.loop.arm import Fault
 from diffpbd.runtime.loop.ending import CleanStop
 from diffpbd.runtime.loop.gate import GatedArm
 from diffpbd.runtime.loop.stopping import Reason
-
-from .bench_runs import supervisor
 
 POSE = np.array([0.0, 0.5])
 ZERO = np.zeros(2)
@@ -43,7 +42,7 @@ class Told(BenchArm):
 def stop(
     arm: Told, *, torque: bool = False, hold: float = 0.2, held: np.ndarray | None = POSE, period: float = 0.004
 ) -> tuple[str, int, int]:
-    """What it says, and how many torques and positions it sent."""
+    """The ending's message, and how many torques and positions it sent."""
     under = supervisor("impedance", GravityOwner.ROBOT, 1.0 / period)
     under.start(POSE)
     under.accepted = held

@@ -6,8 +6,9 @@ import importlib.util
 
 import numpy as np
 import pytest
-from support.bench_arm import EFFORT, BenchArm
-from support.fault_rows import (
+from support.arms.bench import EFFORT, BenchArm
+from support.arms.bench_runs import check, run, stopped_after
+from support.arms.fault_rows import (
     BRAKED,
     FINISHED,
     HANDED_BACK,
@@ -26,8 +27,6 @@ from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.arm import Fault
 from diffpbd.runtime.loop.stopping import Reason, StopRequest
-
-from .bench_runs import check, run, stopped_after
 
 RATE = 250.0
 HELD, UNABLE = "commands to hold the measured pose", "nothing more was sent: "
@@ -81,7 +80,7 @@ def bench(transport: str, owner: GravityOwner) -> BenchArm:
     if transport == ROS1:
         return BenchArm()
     pytest.importorskip("cyclonedds")
-    from support.bench_ros2 import BenchRos2
+    from support.arms.bench_ros2 import BenchRos2
 
     return BenchRos2(owner=owner)
 
@@ -158,7 +157,7 @@ def test_a_row_on_an_arm_that_is_not_its_model(row: Row, name: str, seed: int) -
 
 
 def judge_wire(arm: BenchArm) -> None:
-    """What the robot was told, to the last message."""
+    """Judge what the robot was told, to the last message."""
     times, told = (np.array(values) for values in zip(*arm.obeyed(), strict=True))
     assert np.isfinite(told).all() and (np.abs(told) <= np.array(EFFORT) + 1e-9).all()
     steps = np.abs(np.diff(told, axis=0)) / (10.0 * np.array(EFFORT) * np.maximum(np.diff(times), 1.0 / RATE)[:, None])
@@ -169,4 +168,4 @@ def test_every_row_is_on_every_transport_or_says_why_not() -> None:
     assert len({row.name for row in ROWS}) == len(ROWS)
     for row in ROWS:
         assert set(row.absent) < set(TRANSPORTS) and all(len(why) > 20 for why in row.absent.values())
-    assert all(importlib.util.find_spec(f"support.{name}") for name in ("bench_arm", "bench_ros2", "lone_fr3"))
+    assert all(importlib.util.find_spec(f"support.arms.{name}") for name in ("bench", "bench_ros2", "lone_fr3"))

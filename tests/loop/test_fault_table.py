@@ -1,4 +1,4 @@
-"""Faults on the bench arm beyond the rows of `support.fault_rows`: sequences of messages, pushes, payloads, the start."""
+"""Faults on the bench arm beyond the rows of `support.arms.fault_rows`: sequences of messages, pushes, payloads, the start."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.bench_arm import Bench, BenchArm
-from support.fault_rows import at_once, frozen, stamps, without_a_joint
+from support.arms.bench import Bench, BenchArm
+from support.arms.bench_runs import check, run, stopped_after
+from support.arms.fault_rows import at_once, frozen, stamps, without_a_joint
 
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.guard import TickStatus
 from diffpbd.runtime.loop.reflexes import Reflex
 from diffpbd.runtime.loop.stopping import Phase, Reason
-
-from .bench_runs import check, run, stopped_after
 
 Message = Callable[[dict], dict | None]
 

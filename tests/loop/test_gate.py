@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.bench_arm import BenchArm, bench_limits
+from support.arms.bench import BenchArm, bench_limits
 
 from diffpbd.runtime.base.errors import RefusedError
 from diffpbd.runtime.interface.controller import Mode
@@ -36,7 +36,7 @@ def refusal(
         ([0.0], "shape"), ([0.0, 0.0, 0.0], "shape"),
     ],
 )  # fmt: skip
-def test_torques(values: list[float], told: str) -> None:
+def test_torques_that_cannot_be_sent_are_refused(values: list[float], told: str) -> None:
     assert told in refusal(values) and bool(told) == bool(refusal(values))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.bench_arm import bench_limits, mass
+from support.arms.bench import bench_limits, mass
 
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.loop.braking import nearest

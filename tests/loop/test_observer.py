@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from support.bench_arm import EFFORT, inertial, mass
+from support.arms.bench import EFFORT, inertial, mass
 from support.robots import loaded
 
 from diffpbd.runtime.folder.locate import find_description

@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from mpc.test_apart import BALL, GOAL, LEAST, START, URDF, H, apart
-from support.robots import generated
+from support.planning.around_a_ball import BALL, GOAL, LEAST, START, H, apart, planar
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.arms.attached import kind_of
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.cli import cli
-from diffpbd.runtime.commands.motion import nearest_of_log
+from diffpbd.runtime.commands.results.motion import nearest_of_log
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.loop.configuration import Configuration, limits_of
 from diffpbd.runtime.loop.recorder import Recorder
@@ -43,9 +42,7 @@ STIFF = {"name": "impedance", "stiffness": [1.0] * 2, "damping": [1.0] * 2, "goa
 
 @pytest.fixture(scope="module")
 def arm(tmp_path_factory: pytest.TempPathFactory) -> Robot:
-    path = tmp_path_factory.mktemp("planar") / "planar.urdf"
-    path.write_text(URDF, encoding="utf-8")
-    return load(generated(str(path), functions=("mpc",), clearance=True, obstacles=("spheres=1",)))
+    return load(planar(tmp_path_factory.mktemp("planar")))
 
 
 def made(arm: Robot, law: dict[str, Any], placed: bool = True) -> Configuration:

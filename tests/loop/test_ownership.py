@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from support.arms.bench import JOINTS
 
 from diffpbd.runtime.base.errors import GraphError, RefusedError
 from diffpbd.runtime.loop.guard import TickStatus
@@ -18,6 +20,8 @@ from diffpbd.runtime.loop.ownership import sole_program
 from diffpbd.runtime.loop.reflexes import Reflex
 from diffpbd.runtime.loop.stopping import Phase, Reason, Report, StopRequest
 from diffpbd.runtime.ros1.watch import MasterWatch
+
+from .bench_runs import impedance, run
 
 
 @pytest.fixture(autouse=True)
@@ -108,6 +112,22 @@ def test_what_a_report_says() -> None:
     ]  # fmt: skip
     assert lines[3].startswith("loop latency") and "work" in lines[4] and lines[5].startswith("state age at sending")
     assert lines[6:] == ["ticks position jump: 2", "joint states rejected, zero stamp: 7"]
+
+
+def test_a_report_says_how_far_the_goal_is() -> None:
+    """At the last tick, of the joint that is farthest from it; what has no goal says nothing."""
+    for goal, name in (((-0.9, 1.9), "arm_s"), ((0.3, 1.6), "arm_e"), ((math.nan, 1.6), "arm_e")):
+        report, arm = run(impedance(goal, 0.5), duration=0.8)
+        assert report.away is not None and report.away["of"] == name and report.away["unit"] == "rad"
+        distance = abs(goal[JOINTS.index(name)] - arm.q[JOINTS.index(name)])
+        assert 0.1 < distance == pytest.approx(report.away["distance"], abs=0.05)  # the stop brakes it
+        assert (
+            f"at the last tick {name} was {report.away['distance']:.4g} rad from the goal" in str(report).splitlines()
+        )
+        assert report.facts()["away"] == report.away
+    for law in ("hold", impedance((math.nan, math.nan))):
+        report, _ = run(law, duration=0.3)
+        assert report.reason is Reason.FINISHED and report.away is None
 
 
 class Master:

@@ -10,16 +10,15 @@ import pytest
 pytest.importorskip("pinocchio")
 pytest.importorskip("mujoco")
 
-from support.bench_arm import Bench
-from support.hand_pushes import PUSHED, Pushed, pushed, walled
-from support.sensors import Filtered
+from support.arms.bench import Bench
+from support.arms.bench_runs import run
+from support.arms.sensors import Filtered
+from support.reality.hand_pushes import PUSHED, Pushed, pushed, walled
 
 from diffpbd.runtime.control.gravity import GravityOwner
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.loop.braking import YIELD_SHARE
 from diffpbd.runtime.loop.reflexes import Reflex
-
-from .bench_runs import run
 
 WALL = 0.006
 """s from the touch of a wall of 75 N/mm to the stop, at 1 kHz and 0.5 m/s, where speeds are not filtered."""

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.bench_arm import Bench, BenchArm
-from support.fault_rows import ROS1, ROS2
-from support.sensors import Filtered
+from support.arms.bench import Bench, BenchArm
+from support.arms.bench_runs import check, impedance, run
+from support.arms.fault_rows import ROS1, ROS2
+from support.arms.sensors import Filtered
 from support.shared.sentences import normal
 
 from diffpbd.runtime.arms.ros2.said import Said
@@ -22,13 +23,10 @@ from diffpbd.runtime.loop.stopping import Reason, Report
 from diffpbd.runtime.model.limits import Limits
 from diffpbd.runtime.model.statics import inertial_model
 
-from .bench_runs import check, impedance, run
-
 pytest.importorskip("pinocchio")
 
-from support.bench_baxter import BenchBaxter
-
-from .baxter_runs import SPRING, check_account, executed, loaded, run_of
+from support.arms.bench_baxter import BenchBaxter
+from support.reality.baxter_runs import SPRING, check_account, executed, loaded, run_of
 
 CARTESIAN: dict[str, Any] = {
     "name": "cartesian", "stiffness": [200.0] * 3 + [10.0] * 3, "damping_ratio": 0.7, "offset": [0.0, 0.05, 0.05], "speed": 0.1,
@@ -62,7 +60,7 @@ def test_two_joints(transport: str, law: str, rate: float, request: pytest.Fixtu
         arm = BenchArm(bench=normal(), rate=rate)
     else:
         pytest.importorskip("cyclonedds")
-        from support.bench_ros2 import BenchRos2
+        from support.arms.bench_ros2 import BenchRos2
 
         arm = BenchRos2(bench=normal(), rate=rate, owner=GravityOwner.MODEL)
     arm.step = 10 * np.array([50.0, 15.0]) / rate
@@ -78,7 +76,7 @@ def test_two_joints(transport: str, law: str, rate: float, request: pytest.Fixtu
 def over_ros2(urdf: str, limits: Limits, q: Sequence[float], bench: Bench, *, rate: float) -> BenchBaxter:
     """Baxter's arm by pinocchio behind the topics; its own gravity compensation stays off."""
     pytest.importorskip("cyclonedds")
-    from support.bench_ros2 import OverRos2
+    from support.arms.bench_ros2 import OverRos2
 
     class SevenJoints(OverRos2, BenchBaxter):
         def __init__(self) -> None:

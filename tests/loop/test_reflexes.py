@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
-from support.bench_arm import JOINTS, bench_limits, inertial
+from support.arms.bench import JOINTS, bench_limits, inertial
 
 from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.reflexes import Breach, Reflex, Reflexes, ReflexSettings
@@ -122,7 +122,7 @@ def test_motion_that_the_speeds_do_not_show(side: float) -> None:
 
 
 def test_motion_is_judged_over_a_tenth_of_a_second() -> None:
-    """What came before the state that is older by just that does not count any more."""
+    """States before the one that is older by just that do not count any more."""
     reflexes = made()
     for stamp, angle in ((-0.02, 0.0), (0.0, 0.02), (0.03, 0.02), (0.06, 0.02), (0.1, 0.04)):
         assert reflexes.watch(stamp, MIDDLE + np.array([angle, 0.0]), ZERO, None, ZERO) is None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support.bench_arm import EFFORT, gravity, inertial, mass
+from support.arms.bench import EFFORT, gravity, inertial, mass
 
 from diffpbd.runtime.loop.motion import Laden, Motion
 from diffpbd.runtime.loop.seen import Seen
@@ -59,7 +59,7 @@ def heavier(load: np.ndarray) -> Laden:
     more = load[0] * np.array([[0.41, 0.16], [0.16, 0.16]])
 
     def dynamics(q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
-        return inertial(q, dq, ddq) + gravity(q, load[0]) + more @ ddq
+        return inertial(q, dq, ddq) + gravity(q, load[0]) - gravity(q) + more @ ddq
 
     return Laden(dynamics, lambda q: mass(q) + more)
 
@@ -68,14 +68,32 @@ def test_a_load_at_the_tip_is_found_with_its_mass() -> None:
     motion = Motion(inertial, None, mass, heavier)
 
     def borne(kg: float) -> Torque:
-        return lambda q, dq, ddq: (
-            heavier(np.array([kg, 0, 0, 0])).dynamics(q, dq, ddq) - inertial(q, dq, ddq) - gravity(q)
-        )
+        return lambda q, dq, ddq: heavier(np.array([kg, 0, 0, 0])).dynamics(q, dq, ddq) - inertial(q, dq, ddq)
 
     load = shown(borne(1.5), motion=motion).shown().load
     assert load is not None and load[0] == pytest.approx(1.5, rel=0.1), load
     for nothing in (borne(0.0), borne(0.05), lambda q, dq, ddq: np.array([2.0, 0.6]) * np.sign(dq)):
         assert shown(nothing, motion=motion).shown().load is None
+
+
+@pytest.mark.parametrize("until", [0.8, 0.9, 1.0, 1.1])
+def test_the_motor_of_a_joint_at_rest_holds_a_load_by_no_more_than_it_gave_for_it(until: float) -> None:
+    """Part of its 2 N·m is for what the other joint's motion takes here; friction bears the rest of the load."""
+    gave, real, zero = 2.0, np.array([2.0, 0.0, 0.0, 0.0]), np.zeros(2)
+    last: list[tuple[np.ndarray, ...]] = []
+
+    def borne(q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
+        last.append((q, dq, ddq))
+        bare, laden = inertial(q, dq, ddq), heavier(real).dynamics(q, dq, ddq)
+        return np.array([laden[0] - bare[0], gave - bare[1]])
+
+    found = shown(borne, still=True, motion=Motion(inertial, None, mass, heavier), until=until).shown()
+    assert found.load is not None
+    laden, (q, dq, ddq) = heavier(found.load), last[-1]
+    weight = laden.dynamics(q, zero, zero)[1]
+    for_motion = laden.dynamics(q, dq, ddq)[1] - weight
+    most = min(gave, max(gave - for_motion, 0.0))
+    assert -1e-9 <= found.held[1] + weight <= most + 0.4, (found.held[1] + weight, most)
 
 
 def test_what_drives_a_joint_is_told_once_the_last_states_agree() -> None:

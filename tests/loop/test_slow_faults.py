@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support.bench_arm import JOINTS, BenchArm, bench_limits, inertial
+from support.arms.bench import JOINTS, BenchArm, bench_limits, inertial
+from support.arms.bench_runs import check, run, stopped_after
 from support.shared.slow_faults import biased, crept, scaled, slowly
 
 from diffpbd.runtime.control.gravity import GravityOwner
@@ -14,8 +15,6 @@ from diffpbd.runtime.loop.motion import Motion
 from diffpbd.runtime.loop.reflexes import Reflex, Reflexes, ReflexSettings
 from diffpbd.runtime.loop.slow_faults import SlowFaults
 from diffpbd.runtime.loop.stopping import Reason
-
-from .bench_runs import check, run, stopped_after
 
 ZERO = np.zeros(2)
 DT = 1.0 / 64.0  # s; looks are then 1/16 s apart, and five seconds are 80 of them

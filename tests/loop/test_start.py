@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.bench_arm import Bench, BenchArm
+from support.arms.bench import Bench, BenchArm
+from support.arms.bench_runs import check, run, supervisor
 
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.control.gravity import GravityOwner
@@ -14,8 +15,6 @@ from diffpbd.runtime.loop.recorder import BRAKE, START, YIELD
 from diffpbd.runtime.loop.reflexes import Reflex
 from diffpbd.runtime.loop.stopping import Phase, Reason
 from diffpbd.runtime.records.messages import Tick
-
-from .bench_runs import check, run, supervisor
 
 
 @pytest.mark.parametrize(

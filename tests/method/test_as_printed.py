@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.judges.printed_step import Printed, read_arm
 from support.maximal import Array, free, numbers, shipped, tree_of
-from support.printed_step import Printed, read_arm
 from support.robots import generated
-from support.short_chains import maximal
+from support.small.short_chains import maximal
 
 from diffpbd.codegen.graph.expressions.translate import call_graph
 from diffpbd.codegen.method import step

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.maximal import Array, energy, evaluate, free, model_blocks, numbers, only, shipped, tree_of
-from support.short_chains import rollout
+from support.small.short_chains import rollout
 
 from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.graph.model.model import tree_of as joint_space_tree

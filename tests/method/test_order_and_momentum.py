@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from support.maximal import Array, displaced, evaluate, matrix_of, numbers, poses_of, tree_of
-from support.short_chains import SWEEPS, averaged, chain, exact, maximal, rollout, start, variants
+from support.small.short_chains import SWEEPS, averaged, chain, exact, maximal, rollout, start, variants
 
 from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.method import corrections
@@ -28,7 +28,7 @@ def error(name: str, n: int, slide: bool, h: float) -> float:
 
 @pytest.mark.parametrize(("n", "slide"), [(2, False), (3, True)], ids=["two_hinges", "slide_and_two_hinges"])
 @pytest.mark.parametrize("name", variants())
-def test_order(name: str, n: int, slide: bool) -> None:
+def test_a_step_has_its_order(name: str, n: int, slide: bool) -> None:
     """From 1 ms to 0.5 ms the error falls by 2^order."""
     order = 2 if name.startswith("variational") else 1
     assert np.log2(error(name, n, slide, 1e-3) / error(name, n, slide, 5e-4)) == pytest.approx(order, abs=0.1)
@@ -45,7 +45,7 @@ def test_averaging_has_no_order(name: str) -> None:
 
 
 def momentum_along_the_slide(robot: Robot, xi: Array) -> float:
-    """Of all links along the axis of the first joint, along which nothing holds them [kg·m/s]."""
+    """Momentum of all links along the axis of the first joint, along which nothing holds them [kg·m/s]."""
     axis = np.array(robot.joints[0].axis)
     return sum(link.inertial.mass * s[3:6] @ axis for link, s in zip(robot.links, xi.reshape(-1, 13), strict=True))
 

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 from support.maximal import Array, dense_constraints, displaced, evaluate, numbers, poses_of, shipped, tree_of, two_arms
-from support.short_chains import maximal
+from support.small.short_chains import maximal
 
 from diffpbd.codegen.description.robot.robot import Inertial, Robot
 from diffpbd.codegen.method import algorithm_1, corrections
@@ -25,7 +25,7 @@ def light_torso() -> Robot:
 
 
 def left_after(robot: Robot, factor: float | None, count: int = 60) -> float:
-    """What sweeps leave of small residuals, as a share of the first ones."""
+    """The share of small residuals that sweeps leave."""
     zero = np.zeros(robot.n)
     pose: Array = poses_of(maximal(robot, zero, zero))
     pose = displaced(pose, 1e-6 * np.random.default_rng(4).normal(size=6 * robot.n))
@@ -61,7 +61,7 @@ def test_joints_that_meet_no_other_take_all() -> None:
 
 
 def test_limits_have_one_factor_even_when_averaging() -> None:
-    """What goes into a limit's multiplier is what both its bodies do of it."""
+    """A limit's multiplier takes what both its bodies do of it."""
     tree = dataclasses.replace(tree_of(two_arms()), limited=(True,) * 7)
     calls = algorithm_1.jacobi(tree, relaxation="averaging").calls()
     first = next(k for k, call in enumerate(calls) if "limit" in call.program.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.maximal import Array, evaluate, numbers, poses_of, tree_of
-from support.short_chains import chain, maximal
+from support.small.short_chains import chain, maximal
 
 from diffpbd.codegen.method import corrections
 from diffpbd.codegen.method.corrections import Multiplier
@@ -40,7 +40,7 @@ def test_gaps_down_to_an_angstrom_are_closed_as_printed(size: float) -> None:
 
 
 def correction(gap: Array) -> Array:
-    """What the child moves (6) for a gap [m, world]."""
+    """The child's correction (6) for a gap [m, world]."""
     return _moves(gap)[1]["move_b"].ravel()
 
 

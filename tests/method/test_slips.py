@@ -1,4 +1,4 @@
-"""What the paper prints wrong: each test fails with the printed version (numbers as in the method's
+"""Misprints of the paper: each test fails with the printed version (numbers as in the method's
 description).
 
 Slip 9, two optima printed for the pendulum, is a figure of an experiment, not an equation of the step.

@@ -1,4 +1,4 @@
-"""What the paper prints wrong beside the step: angular velocities by joint rates (eq. 24) and the gradients of losses (eqs. 25
+"""Misprints of the paper beside the step: angular velocities by joint rates (eq. 24) and the gradients of losses (eqs. 25
 and 27). Each test fails with the printed version; the right one is judged by differences of the loss itself."""
 
 from __future__ import annotations

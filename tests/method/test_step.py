@@ -23,7 +23,7 @@ from support.maximal import (
     tree_of,
     two_arms,
 )
-from support.short_chains import rollout
+from support.small.short_chains import rollout
 
 from diffpbd.codegen.description.robot.robot import Robot
 from diffpbd.codegen.method import step, variational, velocity
@@ -99,7 +99,7 @@ def test_swing(make: Any, expected: float) -> None:
     assert swing_error(make(tree_of(shipped("baxter_bare"))), 0.01) == pytest.approx(expected, rel=0.05)
 
 
-def test_order() -> None:
+def test_the_order_on_seven_joints() -> None:
     tree = tree_of(shipped("baxter_bare"))
     program = step.variational_direct(tree, 1, 1)
     second = np.log2(swing_error(program, 0.01) / swing_error(program, 0.005))

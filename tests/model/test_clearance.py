@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support import arm_of_shapes
-from support.coal_judge import distance, of_shape, placed
+from support.judges.coal import distance, of_shape, placed
 from support.robots import generated, loaded
+from support.small import arm_of_shapes
 
 from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.cli import cli
@@ -83,7 +83,7 @@ def test_a_robot_without_shapes_knows_nothing() -> None:
 
 
 def test_rates_of_distances_stay_within_the_reach(arm: Robot, distances: Distances) -> None:
-    """What `apart_throughout` builds on: no derivative is above the reach of its joint."""
+    """`apart_throughout` builds on this: no derivative is above the reach of its joint."""
     rng = np.random.default_rng(2)
     slopes = np.abs(distances.slopes(rng.uniform(arm.limits.lower, arm.limits.upper, (500, arm.n)))[1])
     assert (slopes <= distances.reach * distances.moving() + 1e-12).all()

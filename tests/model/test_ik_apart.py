@@ -9,8 +9,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from click.testing import CliRunner
-from mpc.test_apart import URDF
-from support import guarded
+from support.planning import guarded
+from support.planning.around_a_ball import URDF
 from support.robots import generated
 
 import diffpbd

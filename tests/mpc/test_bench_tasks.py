@@ -1,4 +1,4 @@
-"""Goals among obstacles for arms of the reality bench, which are not their model (`support.mpc_tasks`)."""
+"""Goals among obstacles for arms of the reality bench, which are not their model (`support.planning.tasks`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("coal")
 
-from support.mpc_tasks import SHAPES, Judge, draw, recipe, run
+from support.planning.tasks import SHAPES, Judge, draw, recipe, run
 from support.robots import generated
 
 from diffpbd.runtime import load

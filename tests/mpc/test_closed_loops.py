@@ -5,15 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.closed_robots import case
-from support.mechanisms import MECHANISMS
+from support.planning.closed_loops import TIGHT, bounds, five_bar
 
-from diffpbd.runtime import Robot
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.logs.csv import read_log
 from diffpbd.runtime.model import closed
@@ -21,24 +18,8 @@ from diffpbd.runtime.model.statics import holding_torque
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.passive import OnLoops
 from diffpbd.runtime.mpc.planner import Mpc
-from diffpbd.runtime.mpc.problem import Bounds, Status, Weights
+from diffpbd.runtime.mpc.problem import Status
 from diffpbd.runtime.mpc.reference import GoalReference
-
-TIGHT = Weights(p=10.0, pd=0.1, u=1e-4, du=1e-4)
-
-
-def five_bar() -> tuple[Robot, Any, Any]:
-    """The robot, a closed pose and a goal that the loops allow."""
-    c = case("five_bar")
-    guess = MECHANISMS["five_bar"]().guess
-    p = c.robot.close_loops([guess[j] for j in c.robot.joints], np.zeros(4))
-    return c.robot, p, c.robot.close_loops(p + [0.4, 0.0, -0.3, 0.0], np.array([1.0, 0.0, 1.0, 0.0]))
-
-
-def bounds(robot: Robot, effort: float) -> Bounds:
-    own = np.where(closed.driven(robot), effort, np.inf)
-    free = np.full(robot.n, np.inf)
-    return Bounds(-own, own, 0.5 * own, -free, free, np.full(robot.n, 6.0))
 
 
 def test_both_back_ends_agree_and_bounds_hold() -> None:

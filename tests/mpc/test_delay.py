@@ -10,7 +10,7 @@ from support.robots import loaded
 
 pytest.importorskip("mujoco")
 
-from support.planned import Course, H, follow, model_of, planner, real
+from support.planning.planned import Course, H, follow, model_of, planner, real
 from support.reality import BenchReal, Differences
 
 from diffpbd.runtime.control.gravity import GravityOwner

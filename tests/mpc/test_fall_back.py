@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.closed_robots import case
-from support.floating_arm import stopped_flap
 from support.free_flyer import position
-from support.held_arm import RATES, WAYS_IN, Arm, Plant, Refusing, energies
 from support.mechanisms import MECHANISMS
-from support.planned import model_of
+from support.planning.held_arm import RATES, WAYS_IN, Arm, Plant, Refusing, energies
+from support.planning.planned import model_of
 from support.reality import Differences, RealArm
 from support.robots import CACHE, generated, loaded
-from support.universal import UR10E, write
+from support.small.closed_robots import case
+from support.small.floating_arm import stopped_flap
+from support.small.universal import UR10E, write
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.arrays import FloatArray

@@ -6,17 +6,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.planning.around_a_ball import GOAL, LEAST, START, planar, planned
+from support.planning.pendulum import pendulum
 
-from diffpbd.runtime import Robot
+from diffpbd.runtime import Robot, load
 from diffpbd.runtime.mpc import embedded
 from diffpbd.runtime.mpc.problem import Status
 
-from .test_apart import GOAL, LEAST, START, arm, planned
-from .test_planner import pendulum
-
-__all__ = ["arm"]
 ROUNDS = 3
 """In the median of the ticks in which rows act. With a wrong column of one kind of rows it is 4 to 7, those of the barrier."""
+
+
+@pytest.fixture(scope="module")
+def arm(tmp_path_factory: pytest.TempPathFactory) -> Robot:
+    return load(planar(tmp_path_factory.mktemp("planar")))
 
 
 def check(rounds: list[int]) -> None:

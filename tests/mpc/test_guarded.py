@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support import guarded
+from support.planning import guarded
 from support.robots import generated
 
 from diffpbd.runtime import load

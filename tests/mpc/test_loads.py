@@ -12,7 +12,7 @@ from support.robots import loaded
 
 pytest.importorskip("mujoco")
 
-from support.planned import follow, model_of, planner, real
+from support.planning.planned import follow, model_of, planner, real
 from support.reality import RealArm
 
 START = np.array([0.1, -0.55, 0.1, 0.9, 0.0, 0.8, 0.0])

@@ -6,8 +6,19 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from mpc.test_apart import BALL, CURVED, GOAL, LEAST, LENGTH, START, STEPS, URDF, WIDTH, H, followed
-from support.robots import generated
+from support.planning.around_a_ball import (
+    BALL,
+    CURVED,
+    GOAL,
+    LEAST,
+    LENGTH,
+    START,
+    STEPS,
+    WIDTH,
+    H,
+    followed,
+    planar,
+)
 
 import diffpbd
 from diffpbd.runtime import InputError, Robot, load
@@ -21,10 +32,8 @@ GRID = 1e-4  # m
 
 @pytest.fixture(scope="module")
 def arm(tmp_path_factory: pytest.TempPathFactory) -> Robot:
-    path = tmp_path_factory.mktemp("crowded") / "planar.urdf"
-    path.write_text(URDF, encoding="utf-8")
     kinds = ("boxes=1", "planes=2", "capsules=3", "spheres=2")
-    return load(generated(str(path), functions=("mpc", "ik"), clearance=True, obstacles=kinds))
+    return load(planar(tmp_path_factory.mktemp("crowded"), ("mpc", "ik"), kinds))
 
 
 def axes(q: np.ndarray) -> np.ndarray:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.planning.pendulum import new, pendulum
 from support.robots import loaded
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.model.statics import holding_torque
-from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.plan import PlanSource
 from diffpbd.runtime.mpc.planner import Mpc
-from diffpbd.runtime.mpc.problem import Bounds, Plan, Status, Task, Weights
+from diffpbd.runtime.mpc.problem import Plan, Status, Task, Weights
 from diffpbd.runtime.mpc.profile import Approach
 from diffpbd.runtime.mpc.reference import GoalReference, LogReference
 from diffpbd.runtime.mpc.simulation import Plant, run_closed_loop
@@ -40,36 +39,6 @@ def check_bounds(mpc: Mpc, task: Task, plan: Plan) -> None:
     assert (plan.U >= lower - BOUND).all() and (plan.U <= upper + BOUND).all()
     assert (np.abs(np.diff(np.vstack([task.u_last, plan.U]), axis=0)) <= change + BOUND).all()
     assert mpc.problem.violation(plan.P, plan.PD) <= BOUND
-
-
-def new(robot: Robot, horizon: int, **settings: Any) -> Mpc:
-    """An Mpc with those of its settings that are options sorted into their record."""
-    names = {field.name for field in fields(MpcOptions)}
-    options = MpcOptions(**{name: value for name, value in settings.items() if name in names})
-    return Mpc(robot, horizon, options=options, **{k: v for k, v in settings.items() if k not in names})
-
-
-def pendulum(**options: Any) -> tuple[Mpc, Task]:
-    """A swing under tight bounds on everything: torque, its change, speed, position."""
-    robot = loaded("double_pendulum")
-    full = np.array
-    bounds = Bounds(
-        full([-16.0, -9.0]),
-        full([16.0, 9.0]),
-        full([4.0, 3.0]),
-        full([-1.0, -0.09]),
-        full([1.0, 1.0]),
-        full([0.9, 1.3]),
-    )
-    options = {
-        "weights": Weights(u=1e-6, du=1e-6, tip=(2.0, 0.0, 1.0), end=3.0),
-        "bounds": bounds,
-        "h": 0.02,
-        **options,
-    }
-    mpc = new(robot, 15, **options)
-    tip = robot.tip_pose([0.25, 0.3]).position
-    return mpc, mpc.task([0.1, 0.0], [0.2, -0.4], [0.3, -0.4], U=np.zeros(2), tip=tip)
 
 
 def test_both_back_ends_agree() -> None:

@@ -1,4 +1,4 @@
-"""What a force that is asked for adds to a robot, and what it leaves as it was: wrenches and lever springs."""
+"""Forces that are asked for, what they add to a robot and what they leave as it was: wrenches and lever springs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.branching import branching
 from support.described import Described
-from support.families import PLAIN, Families
+from support.judges.families import PLAIN, Families
+from support.judges.maximal_steps import check_acceleration
 from support.made.levered import JOINTS
 from support.made.wrenched import FRAMES, TIPS, pushed_pendulum, wrenches
-from support.maximal_steps import check_acceleration
 from support.robots import loaded_alpha
-from support.sprung import PARTS, springs, sprung_pendulum
+from support.small.branching import branching
+from support.small.sprung import PARTS, springs, sprung_pendulum
 
 from diffpbd.codegen.description.front.resolve import find_recipe
 from diffpbd.codegen.generate import generate

@@ -101,7 +101,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(cli.cli, arguments)
 
 
-def test_command(tmp_path: Path) -> None:
+def test_the_command_exports_named_parameters(tmp_path: Path) -> None:
     params = tmp_path / "params.json"
     values = {
         "mass.outer": 0.75, "spring.stiffness.elbow": 2.0, "torque_offset.shoulder": 0.1, "friction.viscous.elbow": 0.3,

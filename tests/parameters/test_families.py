@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.described import Described
 from support.description.builders import TENSOR, joint, link, robot
-from support.families import Families
+from support.judges.families import Families
 from support.maximal import Array
 from support.numeric import Worst
 

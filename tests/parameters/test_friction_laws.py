@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from support import mechanisms
-from support.closed_robots import case
 from support.described import Described
+from support.judges.properties import Scene, properties_of
 from support.made.rubbing import HUB, OFF_AXIS, RAIL, STATES
 from support.numeric import Array
-from support.properties import Scene, properties_of
 from support.robots import CACHE, generated
-from support.rolled import rolled_step, run_rolled
-from support.sled import LAWS, MASS, URDF, description, friction, law, sled
+from support.small.closed_robots import case
+from support.small.rolled import rolled_step, run_rolled
+from support.small.sled import LAWS, MASS, URDF, description, friction, law, sled
 
 from diffpbd.codegen.description.front.urdf import read_urdf
 from diffpbd.codegen.description.recipe.options import option_words

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from support.described import Described
+from support.judges.peer import Peer, runge_kutta
 from support.made.geared import RATIO, SHIFT, TIPS, source
 from support.maximal import Array
 from support.motions import samples
-from support.peer import Peer, runge_kutta
 from support.programs import Programs
 from support.robots import generated, loaded_alpha
 
@@ -130,7 +130,7 @@ def bounded(hand: Robot, **more: float) -> Array:
     return hand.alpha.vector({"spring.stiffness.jl": 200.0, "spring.stiffness.jr": 100.0, **more})
 
 
-def test_energy(hand: Robot) -> None:
+def test_energy_is_kept_and_friction_takes_it(hand: Robot) -> None:
     """Kept by the free motion; never gained with friction on leaders and followers."""
     start = np.array([0.6, -0.4, 0.02]), np.zeros(3)
     alpha = bounded(hand)

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.branching import branching
 from support.described import Described
-from support.families import PLAIN
+from support.judges.families import PLAIN
+from support.judges.maximal_steps import follow
 from support.made.levered import JOINTS
 from support.maximal import Array
-from support.maximal_steps import follow
 from support.numeric import differences
-from support.sprung import SPRING, springs, sprung_pendulum
+from support.small.branching import branching
+from support.small.sprung import SPRING, springs, sprung_pendulum
 
 from diffpbd.codegen.laws import attached, forces
 from diffpbd.codegen.program.program import Program

@@ -13,8 +13,8 @@ import pytest
 from scipy.integrate import solve_ivp
 from support import mechanisms
 from support.free_flyer import position
+from support.judges.properties import Scene, properties_of
 from support.numeric import Array
-from support.properties import Scene, properties_of
 from support.robots import generated
 
 import diffpbd

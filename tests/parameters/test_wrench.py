@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pinocchio
 import pytest
-from support.branching import branching
 from support.described import Described
+from support.judges.peer import Peer
 from support.made.wrenched import FRAMES, TIPS, wrenches
 from support.maximal import Array
-from support.peer import Peer
+from support.small.branching import branching
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Of an expression and its negative exactly one is negative, so a program names both alike."""
+"""Exactly one of an expression and its negative is negative, so a program names both alike."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from support.reality.single import bar
 
 pytest.importorskip("pinocchio")
 pytest.importorskip("mujoco")
@@ -18,20 +19,8 @@ from support.reality.arm import STEP
 
 BY_NAME = pytest.mark.parametrize("name", sorted(KINDS), ids=lambda name: f"an_{name}")
 FREE = Differences(friction=0.0)
-ONE = (
-    '<robot name="one"><link name="base"/><joint name="turn" type="revolute"><parent link="base"/><child link="bar"/>'
-    '<origin xyz="0 0 0"/><axis xyz="{axis}"/><limit lower="-3" upper="3" effort="100" velocity="9"/></joint>'
-    '<link name="bar"><inertial><origin xyz="0.3 0 0"/><mass value="2"/>'
-    '<inertia ixx="0.01" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
-)
 MASS, ARM, MOMENT = 2.0, 0.3, 0.02 + 2.0 * 0.3**2
 """kg, m, kg·m² about the joint, of that bar."""
-
-
-def bar(folder: Path, axis: str = "0 0 1") -> str:
-    path = folder / "bar.urdf"
-    path.write_text(ONE.format(axis=axis))
-    return str(path)
 
 
 def coast(arm: RealArm, torque: np.ndarray, seconds: float) -> np.ndarray:

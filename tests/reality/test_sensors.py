@@ -12,11 +12,10 @@ pytest.importorskip("mujoco")
 from support.reality import KINDS, Differences, RealArm
 from support.reality.arm import STEP
 from support.reality.bench import BenchReal
+from support.reality.single import bar
 
 from diffpbd.runtime.interface.controller import Mode
 from diffpbd.runtime.model.limits import Limits
-
-from .test_plant import bar
 
 
 def one(tmp_path: Path, period: float = STEP, **differences: float) -> RealArm:

@@ -22,7 +22,7 @@ def message(stamp: float, names: object, *arrays: object) -> JointState:
     return JointState(header, tuple(names), *(np.array(array, dtype=float) for array in arrays))
 
 
-def test_partial_messages(shared: Path) -> None:
+def test_a_state_is_joined_from_partial_messages(shared: Path) -> None:
     lines = (shared / "cases" / "P42-partial-messages" / "messages.jsonl").read_text().splitlines()
     reader = JointStateReader(JOINTS)
     states = []

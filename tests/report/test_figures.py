@@ -1,4 +1,4 @@
-"""What pictures share: lines that print tells apart, marks of goals and limits."""
+"""Features that pictures share: lines that print tells apart, marks of goals and limits."""
 
 from __future__ import annotations
 

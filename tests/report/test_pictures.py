@@ -1,4 +1,4 @@
-"""What pictures of runs are made of: names at curves, bands for long recordings, limits that were reached; movies."""
+"""Parts of pictures of runs: names at curves, bands for long recordings, limits that were reached; movies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What anybody on the network may send to the ports of a run, and what a broken master may answer."""
+"""Messages that anybody on the network may send to the ports of a run, and answers of a broken master."""
 
 from __future__ import annotations
 

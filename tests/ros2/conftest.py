@@ -1,4 +1,4 @@
-"""What these tests need: the wheel of the middleware, and settings with which it stays on this machine."""
+"""Requirements of these tests: the wheel of the middleware, and settings with which it stays on this machine."""
 
 from __future__ import annotations
 

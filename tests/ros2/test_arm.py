@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from loop.bench_runs import check, run
-from support.bench_arm import EFFORT, JOINTS, Bench, bench_limits, gravity, inertial
-from support.bench_ros2 import BenchRos2
+from support.arms.bench import EFFORT, JOINTS, Bench, bench_limits, gravity, inertial
+from support.arms.bench_ros2 import BenchRos2
+from support.arms.bench_runs import check, run
 
 from diffpbd.runtime.arms.ros2.arm import Ros2Arm
 from diffpbd.runtime.arms.ros2.parting import Past, slowed

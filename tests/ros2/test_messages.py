@@ -99,7 +99,7 @@ def test_damaged_bytes_are_read_as_the_middleware_reads_them() -> None:
             assert repr(DdsJointState.deserialize(data)) == repr(read(DdsJointState.__idl__.deserialize, data))
 
 
-def test_torques() -> None:
+def test_a_message_of_torques_has_the_bytes_of_the_standard() -> None:
     values = np.array([1.0, -2.5])
     by_hand = Cdr().put("I", 1).text("joints: b a").put("I", 2, 2, 0).doubles(*values)
     assert unpadded(torques(("b", "a"), values).serialize()) == unpadded(by_hand.whole())

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from loop.bench_runs import run
-from support.bench_arm import SPEED, Bench, gravity, inertial
-from support.bench_ros2 import BenchRos2
+from support.arms.bench import SPEED, Bench, gravity, inertial
+from support.arms.bench_ros2 import BenchRos2
+from support.arms.bench_runs import run
 
 from diffpbd.runtime.arms.ros2.controllers import Answer
 from diffpbd.runtime.arms.ros2.said import Said

@@ -13,7 +13,7 @@ from cyclonedds.pub import DataWriter
 from cyclonedds.qos import Policy, Qos
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
-from support.lone_ros2 import QOS, Head, Imu, Layout, Stamp, States, Torques
+from support.arms.lone_ros2 import QOS, Head, Imu, Layout, Stamp, States, Torques
 
 from diffpbd.runtime.arms.ros2.link import Ros2Link
 from diffpbd.runtime.arms.ros2.node import Node, domain_of

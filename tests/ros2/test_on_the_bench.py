@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("pinocchio")
 pytest.importorskip("mujoco")
 
-from support.calm_stops import by_pinocchio
 from support.reality import KINDS, BenchReal, Differences
+from support.reality.calm_stops import by_pinocchio
 from support.reality.over_ros2 import RealRos2
 from support.reality.runs import run_real
 

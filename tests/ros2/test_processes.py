@@ -47,7 +47,7 @@ class Robot:
 
     def __init__(self, gravity: str, *period: float) -> None:
         urdf = find_description("baxter")
-        self.process = start("-m", "support.lone_ros2", urdf, gravity, json.dumps(POSE), *period)
+        self.process = start("-m", "support.arms.lone_ros2", urdf, gravity, json.dumps(POSE), *period)
         assert self.process.stdout.readline() == "ready\n", self.process.stderr.read()
 
     def account(self) -> dict:

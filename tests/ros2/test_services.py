@@ -1,4 +1,4 @@
-"""What a controller and its manager answer: order, interface, the arm's own controller, and both releases' messages."""
+"""Answers of a controller and its manager: order, interface, the arm's own controller, and both releases' messages."""
 
 from __future__ import annotations
 

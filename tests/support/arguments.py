@@ -23,7 +23,7 @@ GOAL = {"goal_weights": [1.0, 0.1], "ik_options": [1e-6, 1e-6, 20.0, 0.0, 0.0, 0
 
 
 def effort(robot: Robot) -> np.ndarray:
-    """What a torque of 1 N·m is multiplied by, joint by joint, so that it is ordinary for the joint's inertia.
+    """Factors of a torque of 1 N·m, joint by joint, with which it is ordinary for the joint's inertia.
 
     10 N·m on Baxter's last joint (4e-4 kg·m²) would turn it by more than a radian within a step of 10 ms: the discrete
     momentum balance has no solution then, and the step says so.

@@ -37,7 +37,7 @@ class Described:
 
     @classmethod
     def of(cls, urdf: Path, *, only: Sequence[str] = (), **options: Any) -> Described:
-        """Of a URDF file with options of a recipe."""
+        """Describe a URDF file with options of a recipe."""
         return cls(with_options(default_recipe(urdf), **options), only=only)
 
     def __call__(self, name: str, *arguments: Any, alpha: Any = None) -> np.ndarray:

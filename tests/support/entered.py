@@ -104,7 +104,7 @@ def torques(robot: Robot) -> int:
 
 
 def main(folders: list[str]) -> int:
-    """Of every folder, the calls of its functions."""
+    """Print of every folder the calls of its functions."""
     for folder in folders:
         robot = diffpbd.load(folder)
         try:

@@ -32,9 +32,10 @@ def importers(folder: str, *modules: str) -> set[str]:
 
 def modules(folder: str) -> dict[str, Path]:
     """Every module under `folder`, dotted, and its file."""
-    above = () if folder == "benchmarks" else ("diffpbd",)
+    top = ROOT / "tests" if folder.startswith("tests/") else ROOT
+    above = ("diffpbd",) if folder.split("/")[0] not in ("benchmarks", "tests") else ()
     return {
-        ".".join((*above, *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): path
+        ".".join((*above, *path.relative_to(top).with_suffix("").parts)).removesuffix(".__init__"): path
         for path in sorted((ROOT / folder).rglob("*.py"))
     }
 

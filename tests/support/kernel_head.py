@@ -1,4 +1,4 @@
-"""What stands in front of a kernel that is compiled by itself: sine and cosine without the headers of a robot."""
+"""The head of a kernel that is compiled by itself: sine and cosine without the headers of a robot."""
 
 from __future__ import annotations
 

@@ -24,10 +24,11 @@ from diffpbd.runtime.functions.rollout import Rollout
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.planner import Mpc
 from support.arguments import arguments, effort, row_of
+from support.judges.properties import Scene
 from support.numeric import random_states
 from support.plain_c import ROBOTS, TEMPLATES, includes, sources, write_numbers
-from support.properties import Scene
 from support.robots import generated, loaded, loaded_alpha
+from support.small.floating_arm import stopped_flap
 
 Lines = dict[str, dict[int, bool]]
 """By file of templates/ the lines that can run, and whether one did."""
@@ -68,7 +69,7 @@ def join(found: Lines, more: Lines) -> None:
 
 
 def share(lines: dict[int, bool]) -> float:
-    """Of the lines that ran [%]."""
+    """The share of the lines that ran [%]."""
     return 100.0 * sum(lines.values()) / len(lines)
 
 
@@ -151,7 +152,7 @@ def numbers_of(scene: Scene) -> bytes:
 
 def planned(folder: Path) -> list[tuple[Robot, bytes]]:
     """Every call of `mpc` on some ways to a goal: around an obstacle, under tight bounds, with loops and a floating base."""
-    from mpc import test_apart, test_closed_loops, test_moving_bases, test_planner
+    from support.planning import around_a_ball, closed_loops, moving_bases, pendulum
 
     calls: list[tuple[Robot, bytes]] = []
     fixed = Rollout.fixed
@@ -173,28 +174,27 @@ def planned(folder: Path) -> list[tuple[Robot, bytes]]:
 
         return arrays
 
-    (folder / "planar.urdf").write_text(test_apart.URDF, encoding="utf-8")
-    arm = load(generated(str(folder / "planar.urdf"), functions=("mpc",), clearance=True, obstacles=("spheres=1",)))
-    five_bar, closed_pose, goal = test_closed_loops.five_bar()
-    flap, (p, pd, turned) = test_moving_bases.stopped_flap(), test_moving_bases.tumbling()
+    arm = load(around_a_ball.planar(folder))
+    five_bar, closed_pose, goal = closed_loops.five_bar()
+    flap, (p, pd, turned) = stopped_flap(), moving_bases.tumbling()
     with MonkeyPatch.context() as patch:
         for hard in (False, True):
             patch.setattr(Rollout, "fixed", recorded(arm))
-            test_apart.followed(arm, test_apart.planned(arm, clearance=test_apart.LEAST, clearance_hard=hard))
-        weak = test_closed_loops.bounds(arm, 3.0)  # so many are active that the program is left to the interior point
-        apart = MpcOptions(clearance=test_apart.LEAST)
-        mpc = Mpc(arm, 40, h=0.02, weights=test_closed_loops.TIGHT, bounds=weak, options=apart)
-        mpc.problem.apart.place({"spheres": [test_apart.BALL]})
-        mpc.solve(mpc.task(test_apart.START, np.zeros(2), test_apart.GOAL))
+            around_a_ball.followed(arm, around_a_ball.planned(arm, clearance=around_a_ball.LEAST, clearance_hard=hard))
+        weak = closed_loops.bounds(arm, 3.0)  # so many are active that the program is left to the interior point
+        apart = MpcOptions(clearance=around_a_ball.LEAST)
+        mpc = Mpc(arm, 40, h=0.02, weights=closed_loops.TIGHT, bounds=weak, options=apart)
+        mpc.problem.apart.place({"spheres": [around_a_ball.BALL]})
+        mpc.solve(mpc.task(around_a_ball.START, np.zeros(2), around_a_ball.GOAL))
         patch.setattr(Rollout, "fixed", recorded(loaded("double_pendulum")))
-        pendulum, task = test_planner.pendulum()
-        pendulum.solve(task)
+        swing, task = pendulum.pendulum()
+        swing.solve(task)
         patch.setattr(Rollout, "fixed", recorded(five_bar))
-        bars = test_closed_loops.bounds(five_bar, 5.0)
-        mpc = Mpc(five_bar, 12, h=0.01, weights=test_closed_loops.TIGHT, bounds=bars)
+        bars = closed_loops.bounds(five_bar, 5.0)
+        mpc = Mpc(five_bar, 12, h=0.01, weights=closed_loops.TIGHT, bounds=bars)
         mpc.solve(mpc.task(closed_pose, np.zeros(4), goal))
         patch.setattr(Rollout, "fixed", recorded(flap))
-        mpc = test_moving_bases.mpc_of(flap)
+        mpc = moving_bases.mpc_of(flap)
         mpc.solve(mpc.task(p, pd, turned))
     return calls
 

@@ -87,7 +87,7 @@ def numbers(robot: Robot) -> dict[str, Array]:
 
 @cache
 def free(robot: Robot) -> dict[str, Array]:
-    """What else a step takes, for a robot without torque, friction and springs: gravity, u, friction,
+    """Other inputs of a step, for a robot without torque, friction and springs: gravity, u, friction,
     spring."""
     n = robot.n
     friction = np.tile([0.0, 0.0, 0.01], n)

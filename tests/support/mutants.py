@@ -36,6 +36,8 @@ MODULES = {
     "loop/slow_faults.py": "loop/test_slow_faults.py",
     "loop/supervisor.py": "loop/test_supervisor.py",
     "loop/ending.py": "loop/test_ending.py",
+    "loop/braking.py": "loop/test_braking.py",
+    "loop/seen.py": "loop/test_seen.py",
     "loop/stopping.py": "loop/test_ownership.py",
     "loop/run.py": "loop/test_start.py",
     "records/joint_states.py": "records/test_joint_states.py",
@@ -56,6 +58,8 @@ TESTS = (
     "loop/test_supervisor.py",
     "loop/test_ending.py",
     "loop/test_start.py",
+    "loop/test_braking.py",
+    "loop/test_seen.py",
     "loop/test_deadlines.py",
     "loop/test_ownership.py",
     "loop/test_fault_table.py",
@@ -146,7 +150,7 @@ class Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 class Fixtures:
-    """What these tests need of conftest.py, which imports the generator and is slow."""
+    """Fixtures that these tests need of conftest.py, which imports the generator and is slow."""
 
     @pytest.fixture
     def shared(self) -> Path:

@@ -72,7 +72,7 @@ def quick_compiler() -> Iterator[None]:
 
 
 def made_with(robot: str, **options: Any) -> dict[str, Any]:
-    """What `generated` asks the generator for."""
+    """The options with which `generated` asks the generator."""
     whole = robot in (*FULL, "baxter") if not options else bool(options.keys() & BY_VARIANT)
     cuda = {"cuda": True} if robot in ON_GPU and not options else {}
     return {**EVERYTHING, **({} if whole else {"variants": ()}), **cuda, **options}

@@ -61,5 +61,5 @@ def standing_in(folder: Path) -> Iterator[tuple[ctypes.CDLL, ctypes.CDLL]]:
 
 
 def counter(library: ctypes.CDLL, name: str) -> int:
-    """What a stand-in has counted."""
+    """The count of a stand-in."""
     return ctypes.c_longlong.in_dll(library, name).value

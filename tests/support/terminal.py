@@ -27,7 +27,7 @@ class Terminal:
                 self.drawn += part.decode()
 
     def pictures(self) -> list[str]:
-        """What stood on the line, one after the other."""
+        """The texts that stood on the line, one after the other."""
         return self.drawn.split("\r\x1b[2K")[1:]
 
     def close(self) -> None:

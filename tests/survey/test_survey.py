@@ -46,7 +46,7 @@ def test_some_of_them(survey: ModuleType) -> None:
 
 
 @pytest.mark.soak
-def test_all_of_them(survey: ModuleType) -> None:
+def test_every_description_ends_as_recorded(survey: ModuleType) -> None:
     assert compare(survey, ()) == len(survey.recorded())
 
 

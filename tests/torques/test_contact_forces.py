@@ -42,7 +42,7 @@ def turned(q: Any) -> Any:
 
 
 def jacobian_at(model: Any, data: Any, q: Any, link: str, local: Any) -> Any:
-    """Of a point of a link (its frame's axes), along world axes (3 × n)."""
+    """Jacobian of a point of a link (its frame's axes), along world axes (3 × n)."""
     frame = model.getFrameId(link)
     J = pin.computeFrameJacobian(model, data, turned(q), frame, pin.LOCAL_WORLD_ALIGNED)
     pin.framesForwardKinematics(model, data, turned(q))

@@ -2,8 +2,8 @@
 
 A capsule is given by its axis, a line, and its radius r: with the points' heights t along the line and distances ρ from it, the
 ends of the axis lie at min(t + √(r² − ρ²)) and max(t − √(r² − ρ²)), or, where these have changed places, one sphere takes all.
-The line and r are searched from the points' principal directions by the simplex method of Nelder and Mead (1965): volumes have
-kinks where other points come to bear.
+The line and r are searched from the points' principal directions by the simplex method of Nelder and Mead, without derivatives:
+volumes have kinks where other points come to bear.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ Array = npt.NDArray[np.float64]
 ROUNDING: Final = 1e-9
 """[m] By which a fitted radius is larger than the points ask for: rounding of places in C, and the smoothing of distances."""
 SEARCHED: Final = 400
-"""[1] Iterations of a search; more change the volume by less than a percent."""
+"""[1] Iterations of a search at the most; more change the volume by less than a percent."""
+START: Final = 0.2
+CLOSE: Final = 1e-9
+"""[1] Sides of a search's first simplex, and of its last where it ends earlier."""
 DIRECTIONS: Final = 500
 """[1] Of more points than these the furthest in as many directions are searched with; the radius is for all."""
 SECTIONS: Final = 60
@@ -80,8 +83,7 @@ def fitted(points: Array) -> Capsule:
     best: tuple[float, Any] | None = None
     for axis in axes:
         frame = _frame(axis)
-        start = _middle(shifted, frame, size)
-        x = _least(lambda x, f=frame: _about(shifted, f, size, x)[0], start)
+        x = _least(shifted, frame, size)
         volume, ends = _about(shifted, frame, size, x)
         if best is None or volume < best[0]:
             best = volume, ends
@@ -151,29 +153,13 @@ def _reach(points: Array, start: Array, end: Array) -> float:
     return float(np.linalg.norm(points - start - t[:, None] * way, axis=1).max())
 
 
-def _least(value: Any, first: Array) -> Array:
-    """Nelder and Mead's simplex from `first`, with their coefficients."""
-    n = len(first)
-    simplex = np.vstack([first, *(first + 0.2 * row for row in np.eye(n))])
-    values = np.array([value(x) for x in simplex])
-    for _ in range(SEARCHED):
-        order = np.argsort(values, kind="stable")
-        simplex, values = simplex[order], values[order]
-        middle = simplex[:-1].mean(axis=0)
-        reflected = 2.0 * middle - simplex[-1]
-        at = value(reflected)
-        if at < values[0]:
-            further = 3.0 * middle - 2.0 * simplex[-1]
-            beyond = value(further)
-            simplex[-1], values[-1] = (further, beyond) if beyond < at else (reflected, at)
-        elif at < values[-2]:
-            simplex[-1], values[-1] = reflected, at
-        else:
-            inner = 0.5 * (middle + (reflected if at < values[-1] else simplex[-1]))
-            inside = value(inner)
-            if inside < min(at, values[-1]):
-                simplex[-1], values[-1] = inner, inside
-            else:
-                simplex[1:] = 0.5 * (simplex[1:] + simplex[0])
-                values[1:] = [value(x) for x in simplex[1:]]
-    return np.asarray(simplex[int(np.argmin(values))])
+def _least(points: Array, frame: Array, size: float) -> Array:
+    """The x of `_about` with the least volume that is found, from the line midway between the points."""
+    from scipy import optimize
+
+    first = _middle(points, frame, size)
+    simplex = np.vstack([first, *(first + START * row for row in np.eye(len(first)))])
+    options = {"initial_simplex": simplex, "maxiter": SEARCHED, "xatol": CLOSE, "fatol": 0.0}
+    minimize: Any = optimize.minimize
+    found = minimize(lambda x: _about(points, frame, size, x)[0], first, method="Nelder-Mead", options=options)
+    return np.asarray(found.x)

@@ -1,4 +1,4 @@
-"""What a description says and nobody reads: every attribute is read, harmless, or said once.
+"""Entries of a description that nobody reads: every attribute is read, harmless, or said once.
 
 A `Format` has the words of all elements. `unread` walks a file and finds what is in neither list, new attributes too, so that
 nothing is lost in silence.

@@ -32,7 +32,7 @@ def _number(default: float | None, *facts: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class ContactLaw:
-    """What a surface does to another: `friction` [1] (0 is frictionless; of a contact that touches something it must be said),
+    """Law of contact of a surface: `friction` [1] (0 is frictionless; of a contact that touches something it must be said),
     `restitution` [1] (None: it does not bounce), and the levers `torsional` and `rolling` [m], which times the normal force are
     the largest torques of friction about and across the normal.
 
@@ -62,7 +62,7 @@ def given(law: ContactLaw) -> dict[str, float]:
 
 
 def law_faults(law: ContactLaw) -> Iterator[str]:
-    """What is wrong with a law."""
+    """Errors of a law."""
     for name, value in given(law).items():
         number = NUMBERS[name]
         unit, none = number.unit.removeprefix("1"), "" if number.none is None else ", or 0 for none"
@@ -75,6 +75,6 @@ def law_faults(law: ContactLaw) -> Iterator[str]:
 
 
 def law_words(law: ContactLaw) -> str:
-    """What `check` says of a law."""
+    """Warnings of `check` about a law."""
     said = [f"{name} {value:g}{f' {NUMBERS[name].unit}'.removesuffix(' 1')}" for name, value in given(law).items()]
     return ", ".join(said if law.friction else ["no friction", *said])

@@ -1,4 +1,4 @@
-"""What is emitted for one robot, as text by relative path with the manifest's functions; C files of plain functions."""
+"""Files emitted for one robot, as text by relative path with the manifest's functions; C files of plain functions."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from diffpbd.codegen.laws.forces import lags
 
 WITHOUT_IMPACTS = ("forward_dynamics", "loop_force")
 AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_loops", "close_rates")
-"""What closed loops take part in without a step."""
+"""Functions of closed loops without a step."""
 
 
 SOURCES = (
@@ -41,7 +41,7 @@ SOURCES = (
 
 
 def stepped(model: Model) -> tuple[int, ...]:
-    """What a step can end in."""
+    """Statuses of a step."""
     loops, unilateral, touching = model.tree.closures, model.tree.unilateral, model.tree.contacts
     own = (1, 2, *((10, 12, 13) if loops else ()), *((14,) if unilateral else ()), *((15,) if touching else ()))
     own += (OUTSIDE_LIMITS,) if model.tree.limits else ()
@@ -130,7 +130,7 @@ def _adds(name: str, many: bool) -> bool:
 
 
 def _tables(model: Model, driven: Sequence[int]) -> dict[str, Table]:
-    """What constrained_step.c asks of every coordinate, end of a range, contact and row of loops."""
+    """Tables of constrained_step.c about every coordinate, end of a range, contact and row of loops."""
     tree, ends = model.tree, sides(model)
     tables: dict[str, Table] = {
         "motor": ("int", driven),

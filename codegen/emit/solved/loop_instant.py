@@ -41,7 +41,7 @@ def add_loop_instant(emission: Emission, model: Model, wanted: Callable[[str], b
 
 
 def _first(system: System) -> str:
-    """What the C calls it."""
+    """Its name in C."""
     return system.name.split("_")[0]
 
 

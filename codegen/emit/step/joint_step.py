@@ -93,12 +93,7 @@ def add_joint_step(
     emission.dispatched += dispatched
     emission.copy("joint_step.c")
     along_tree = ("tree_jacobian.h", *(("tree_parameters.h",) if kernels.slopes else ()))
-    for name in (
-        "step_functions.h",
-        "step_interface.h",
-        *SHARED,
-        *(along_tree if deep else ("rollout.h", "adjoint.h", "lanes.h")),
-    ):
+    for name in (*SHARED, *(along_tree if deep else ("rollout.h", "adjoint.h", "lanes.h"))):
         emission.copy(name)
     if kernels.sixth:
         emission.copy("orders.h")
@@ -122,7 +117,7 @@ def _of_orders(step: int, jacobian: int, adjoint: int) -> Iterator[tuple[str, in
 def _values(
     kernels: StepKernels, n: int, links: int, alpha: Sequence[Parameter], laws: Sequence[str], by_alpha: bool
 ) -> Mapping[str, Value | bool]:
-    """What joint_step.c and joint_step_lanes.h are told."""
+    """Values of the model header of joint_step.c and joint_step_lanes.h."""
     coulomb, friction = starts(alpha, coulomb_kinds(laws)), starts(alpha, friction_kinds(laws))
     values: dict[str, Value | bool] = {
         "N": n, "LINKS": links, "NA": len(alpha), "NM": kernels.model, "RECORD": kernels.record, "FACTORS": kernels.factors,

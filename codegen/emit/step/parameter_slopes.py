@@ -66,6 +66,6 @@ ADDED: Final = (4, 26, 6)
 
 
 def operations(tree: Tree, slopes: Sequence[Slope], entries: int) -> int:
-    """Of templates/step/tree_parameters.h with its solves, beside those of kernels."""
+    """Operations of templates/step/tree_parameters.h with its solves, beside those of kernels."""
     sums = sum(ADDED[s.kind] * (1, len(tree.ancestors(s.joint)), tree.n)[s.kind] for s in slopes)
     return sums + SWEPT * tree.n * COLUMNS * -(-entries // COLUMNS)

@@ -75,7 +75,7 @@ class StepKernels:
 
     @property
     def bytes(self) -> int:
-        """Of all texts."""
+        """Bytes of all texts."""
         return sum(map(len, (*self.texts, *self.step, *self.derivatives, *self.portable, *self.sixth)))
 
 

@@ -213,28 +213,28 @@ LOOP_STATUS: Final = {
     13: "a loop did not close: it is out of reach, or the step is too long for the motion",
     REFUTED: NO_MOTION,
 }
-"""What only a robot with closed loops can say."""
+"""Statuses of robots with closed loops."""
 
 UNILATERAL_STATUS: Final = {
     14: "a joint's limit or a contact was not resolved by any level of the solver: the step is too long for the motion, or "
     "there were not evaluations enough (DIFFPBD_EVALUATIONS)",
     REFUTED: NO_MOTION,
 }
-"""What only a robot whose limits act can say of its joint-space step."""
+"""Statuses of the joint-space step of robots whose limits act."""
 
 LIMIT_STATUS: Final = {
     OUTSIDE_LIMITS: "a joint starts more than 0.05 rad or m outside its limits (limit.lower, limit.upper), or its lower limit "
     "is above the upper one: start inside"
 }
-"""What only a robot whose joints have limits can say of a step."""
+"""Statuses of the step on states of links of robots whose joints have limits."""
 
 CONTACT_STATUS: Final = {
     15: "a contact is more than 5 cm inside a surface at the start: start outside (contact_gap is below 0 inside)"
 }
-"""What only a robot with contacts can say of its joint-space step."""
+"""Statuses of the joint-space step of robots with contacts."""
 
 FLOATING_STATUS: Final = {20: "a position's base quaternion (wxyz, numbers 3 to 6) does not have unit length"}
-"""What only a robot with a floating base can say."""
+"""Statuses of robots with a floating base."""
 
 NO_FRAME, NOT_REACHED, BAD_GOAL = 30, 31, 32
 FRAME_STATUS: Final = {
@@ -243,16 +243,16 @@ FRAME_STATUS: Final = {
     BAD_GOAL: "ik: an input is not finite, rotation is none, a weight is negative or both are zero, there is no such frame, or "
     "a joint's limits contradict each other; p is p0",
 }
-"""What frames chosen at run time can say."""
+"""Statuses of frames chosen at run time."""
 
 TOO_NEAR: Final = 16
 CLEARANCE_STATUS: Final = {
     TOO_NEAR: "mpc: the plan cannot keep links as far apart as keep_apart asks for hard; there is no plan"
 }
-"""What only a robot with distances can say."""
+"""Statuses of robots with distances."""
 
 ALPHA_STATUS: Final = {int(fault): words for fault, words in FAULTS.items()}
-"""What `<robot>_alpha_check` says of parameters."""
+"""Statuses of `<robot>_alpha_check`."""
 
 SPECIAL_STATUS: Final = (
     LOOP_STATUS
@@ -264,7 +264,7 @@ SPECIAL_STATUS: Final = (
     | CLEARANCE_STATUS
     | HOLD_STATUS
 )
-"""What not every robot can say."""
+"""Statuses that not every robot has."""
 
 STATUS_NAMES: Final = {
     0: "OK",
@@ -295,4 +295,4 @@ STATUS_NAMES: Final = {
     **{int(fault): f"ALPHA_{fault.name}" for fault in FAULTS},
     **HOLD_NAMES,
 }
-"""What the header calls each of them, after <ROBOT>_STATUS_."""
+"""Their names in the header, after <ROBOT>_STATUS_."""

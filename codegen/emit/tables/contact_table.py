@@ -25,7 +25,7 @@ def texts(kinds: Sequence[Kind], kernels: Mapping[str, Kernel]) -> list[str]:
 
 
 def operations(kinds: Sequence[Kind], kernels: Mapping[str, Kernel]) -> dict[str, int]:
-    """Of the kernels of all contacts."""
+    """Operations of the kernels of all contacts."""
     return {
         name: sum(len(kind.members) * kernels[f"{name}_{k}"].operations for k, kind in enumerate(kinds))
         for name in NAMES

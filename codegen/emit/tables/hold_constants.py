@@ -30,6 +30,6 @@ HOLD_STATUS: Final = {
     HOLD_BAD_INPUT: "damped_hold: the pose or a parameter is not finite, or bounds contradict each other; u is 0",
     HOLD_UNDAMPED: "damped_hold: rates or the delay are not finite, or the inertia is singular; u holds without damping",
 }
-"""What it can say beside the functions that it calls."""
+"""Its statuses beside those of the functions that it calls."""
 HOLD_NAMES: Final = {HOLD_BAD_INPUT: "HOLD_BAD_INPUT", HOLD_UNDAMPED: "HOLD_UNDAMPED"}
-"""What the header calls them, after <ROBOT>_STATUS_."""
+"""Their names in the header, after <ROBOT>_STATUS_."""

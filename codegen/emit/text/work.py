@@ -46,7 +46,7 @@ def _enumerators(text: str, known: Mapping[str, int]) -> dict[str, int]:
 
 
 def _value(expression: str, known: Mapping[str, int]) -> int:
-    """Of C's operators those that Python shares, division and a choice."""
+    """Value of an expression with those operators of C that Python shares, division and a choice."""
     if choice := CHOICE.fullmatch(expression.strip()):
         condition, then, otherwise = choice.groups()
         return _value(then if _value(condition, known) else otherwise, known)

@@ -84,7 +84,7 @@ def _reasons(found: Mapping[str, Sequence[Indices]]) -> dict[str, tuple[Indices,
 
 
 def _sampled(graphs: Graphs, asked: Sequence[Indices]) -> Chosen:
-    """Of these pairs those that touch in some poses. A moving base stands at zero there: pairs with the world are all kept."""
+    """Those of these pairs that touch in some poses. A moving base stands at zero there: pairs with the world are all kept."""
     robot = graphs.model.robot
     free = tuple(pair for pair in asked if robot.base_freedoms and min(robot.shapes[k].link for k in pair) < 0)
     every = [pair for pair in asked if pair not in free]

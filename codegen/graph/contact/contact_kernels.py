@@ -117,7 +117,7 @@ def touch_parameters(s: Share) -> ca.Function:
 
 
 def numbers_parameters(model: Model) -> ca.Function:
-    """What the numbers of contacts (see `alike`) pull on alpha."""
+    """Adjoint of alpha from that of the numbers of contacts (see `alike`)."""
     found = alike.table(model, alike.kinds(model))
     bar = ca.SX.sym("numbers_bar", *found.shape)
     pulled = ca.gradient(ca.dot(bar, found), model.alpha)

@@ -43,7 +43,7 @@ def bounces(model: Model) -> bool:
 
 
 def rebound(gap: Any, approach: Any, pull: Any, e: Any, h: Any) -> tuple[Any, Any]:
-    """What the closing rates of both stages lose [m/s]."""
+    """Losses of the closing rate [m/s] in the pose stage and in the rate stage."""
     gap = ca.fmax(gap, 0)
     free, last = gap - h * approach - h * h / 2 * pull, approach + h * pull
     square = approach**2 + 2 * pull * gap

@@ -60,7 +60,7 @@ class Side:
 
 
 def sides(model: Model) -> list[Side]:
-    """Of every joint whose limits act."""
+    """Sides of every joint whose limits act."""
     tree, found = model.tree, []
     place = {joint: k for k, joint in enumerate(tree.coordinates)}
     index = {entry.name: k for k, entry in enumerate(model.entries)}
@@ -90,7 +90,7 @@ class Unilateral:
         self.shifts = rebounds.shifts(model, self.r.p, self.r.pd, self.r.u, self.r.h)
 
     def pushes(self, last: bool) -> Any:
-        """What impulses do on the coordinates in either stage (n × count)."""
+        """Effect of impulses on the coordinates in either stage (n × count)."""
         return ca.horzcat(self.push, (self.contacts.last if last else self.contacts.first).T)
 
     def room(self, p: Any) -> Any:

@@ -95,7 +95,7 @@ def facing(one: Placed, at: Apart) -> Any:
 
 
 def held(one: Placed, other: Placed, smoothing: Any) -> tuple[Any, Any]:
-    """What a distance of the cores is a function of, c − c', axes and halves of both in one column, and its derivatives by
+    """The arguments of a distance of the cores, c − c', axes and halves of both in one column, and its derivatives by
     these."""
     first, second, _ = ordered(one, other)
     given = (first.centre - second.centre, first.axes, first.halves, second.axes, second.halves)
@@ -218,7 +218,7 @@ def _normals(q: Any, ends: Sequence[Any], u: Any, box: Any) -> list[Any]:
     """Separations along the normals of every face of the difference of a box and a point, segment or box."""
 
     def along(normal: Any) -> Any:
-        """Of a normal that need not have unit length."""
+        """The separation along a normal that need not have unit length."""
         room = ca.fabs(ca.dot(q, normal)) - ca.dot(box, ca.fabs(normal))
         for end in ends:
             room -= ca.fabs(ca.dot(end, normal))

@@ -12,7 +12,7 @@ from diffpbd.codegen.description.recipe.options import option_words
 from diffpbd.codegen.description.recipe.recipe import ALL, DEFAULT, DEFAULT_SWEEPS, Recipe, default_recipe
 from diffpbd.codegen.description.robot.singular import massless_links, singular_links
 from diffpbd.codegen.graph.model.model import Model
-from diffpbd.codegen.laws import elements, forces
+from diffpbd.codegen.laws import forces
 from diffpbd.codegen.program.tree import DENSE_DEPTH
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.folder.manifest import families
@@ -45,7 +45,6 @@ NEEDS: Final[Mapping[str, str]] = {
     "told": "closed loops only with a step and without a floating base",
     "shared": "closed loops only with a step",
     "anchored": "no floating base",
-    "plain": "a floating base only with the plain friction law; friction with memory only without loops, limits and contacts",
     "forgetful": "no friction with memory",
     "short": f"at most {DENSE_DEPTH} joints between base and tip",
 }
@@ -85,31 +84,31 @@ GROUPS: Final = (
         "derivatives of inverse dynamics", ("jac_inverse_dynamics", "jac_alpha_inverse_dynamics", "vjp_inverse_dynamics"),
         ("told",), made=ALWAYS,
     ),
-    Group("forward dynamics", ("forward_dynamics",), ("inertia", "plain", "free")),
+    Group("forward dynamics", ("forward_dynamics",), ("inertia", "free")),
     Group(
         "derivatives of forward dynamics", ("jac_forward_dynamics", "jac_alpha_forward_dynamics", "vjp_forward_dynamics"),
-        ("inertia", "plain", "free"), "forward_dynamics", ON_DEMAND,
+        ("inertia", "free"), "forward_dynamics", ON_DEMAND,
     ),
-    Group("steps in joint space", ("joint_step",), ("inertia", "plain")),
+    Group("steps in joint space", ("joint_step",), ("inertia",)),
     Group(
-        "rollouts, torques at nodes", ("node_torque", "rollout", "trajectory"), ("inertia", "plain", "forgetful"), "joint_step",
+        "rollouts, torques at nodes", ("node_torque", "rollout", "trajectory"), ("inertia", "forgetful"), "joint_step",
     ),
     Group(
-        "a step with a known impulse at its end", ("kicked_step",), ("inertia", "plain", "anchored"), "joint_step",
+        "a step with a known impulse at its end", ("kicked_step",), ("inertia", "anchored"), "joint_step",
     ),
-    Group("the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia", "plain"), "joint_step", ON_DEMAND),
+    Group("the step's Jacobian by parameters", ("jac_alpha_joint_step",), ("inertia",), "joint_step", ON_DEMAND),
     Group(
         "steps of fourth and sixth order",
         ("sixth_order_step", "fourth_order_step", "sixth_order_rollout", "fourth_order_rollout"),
         ("inertia", "short", "open", "unlimited", "free", "anchored"), "joint_step", ON_DEMAND,
     ),
     Group(
-        "torque estimation in windows", ("estimate_torque",), ("anchored", "inertia", "plain", "free", "forgetful"),
+        "torque estimation in windows", ("estimate_torque",), ("anchored", "inertia", "free", "forgetful"),
         "joint_step",
     ),
     Group(
         "predictive control; its torque without a plan", ("mpc", "damped_hold"),
-        ("inertia", "plain", "forgetful"), "joint_step",
+        ("inertia", "forgetful"), "joint_step",
     ),
     Group("condensed recordings", ("torque_terms", "torque_coefficients"), ("told", "short")),
     Group("constraints of maximal states", ("constraints",), ("anchored", "independent")),
@@ -133,7 +132,7 @@ GROUPS: Final = (
 )  # fmt: skip
 
 OF_LOOPS: Final = Group(
-    "closed loops", ("close_loops", "close_rates", "loop_residual", "loop_force"), ("inertia", "plain"), "joint_step"
+    "closed loops", ("close_loops", "close_rates", "loop_residual", "loop_force"), ("inertia",), "joint_step"
 )
 """Functions that only exist for a robot with closed loops and a step; other robots do not list them as missing."""
 OF_CONTACT: Final = Group(
@@ -180,7 +179,7 @@ def _by_name(recipe: Recipe) -> str:
 
 
 def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
-    """Of a robot with its recipe; `command` gives the command that generates the rest."""
+    """Capabilities of a robot with its recipe; `command` gives the command that generates the rest."""
     robot, lacking = model.robot, {}
     if singular := singular_links(robot):
         pairs = ", ".join(f"link {link} has no inertia that joint {joint} could move" for link, joint in singular)
@@ -207,15 +206,9 @@ def capabilities(model: Model, command: Command = _by_name) -> Capabilities:
         lacking["short"] = f"a path of {model.tree.depth} joints"
     if robot.floating:
         lacking["anchored"] = f"a floating base ({robot.base_freedoms[0]} and what follows)"
-    if robot.floating and model.tree.friction:
-        lacking["plain"] = (
-            f"{lacking['anchored']}; friction that is {' and '.join(elements.friction(k).name for k in model.tree.friction)}"
-        )
     if forces.has_memory(model.tree.friction):
         lacking["forgetful"] = MEMORY
-        if beside := [lacking[need] for need in ("open", "unlimited", "free") if need in lacking]:
-            lacking["plain"] = f"{beside[0]}; {MEMORY}"
-    unsolved = [lacking[need] for need in ("inertia", "plain") if need in lacking]
+    unsolved = [lacking[need] for need in ("inertia",) if need in lacking]
     if robot.loops and unsolved:
         lacking["shared"] = lacking["told"] = f"{lacking['open']}; {unsolved[0]}"
     elif robot.loops and robot.floating:

@@ -190,7 +190,7 @@ OF_FLOATING: Final[Mapping[str, str]] = {
     EFFORT: f"N, N·m, {EFFORT}",
     JOINTS: "base (world axes, at the origin of its link), joints",
 }
-"""What units and frames are with a floating base, in front of the joints."""
+"""Units and frames of a floating base, in front of the joints."""
 
 SCALARS: Final = frozenset({
     "h", "kinetic", "potential", "loss", "change", "known_friction", "angle", "lever_stiffness", "arm_1", "arm_2",

@@ -57,7 +57,7 @@ def probe(robot: Robot, recipe: Recipe) -> tuple[Probe, Tree]:
 
 @lru_cache(maxsize=16)
 def chosen_rows(robot: Robot, recipe: Recipe) -> Chosen:
-    """What `rows.choose` finds for a robot with its recipe."""
+    """The rows that `rows.choose` finds for a robot with its recipe."""
     rows, tree = probe(robot, recipe)
     every = recipe.loop_rows == "all"
     chosen = choose(rows, every, able=not tree.unilateral)

@@ -45,7 +45,7 @@ def is_limited(joint: Joint) -> bool:
 
 
 def without_entry(kind: str) -> float:
-    """What stands for the numbers of a kind at joints that have none, those of a floating base: zero, but where it divides."""
+    """Value of the numbers of a kind at joints that have none, those of a floating base: zero, but where it divides."""
     if kind == "friction.transition_velocity":
         return TRANSITION_VELOCITY
     return elements.defaults().get(kind, 0.0)

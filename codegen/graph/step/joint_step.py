@@ -120,7 +120,7 @@ def on_hinges(p: Any, u: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def residuals(model: Model) -> Residuals:
-    """Of a model, made once."""
+    """The kernels of a model, made once."""
     return Residuals(model)
 
 

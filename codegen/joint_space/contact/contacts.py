@@ -106,7 +106,7 @@ class _Touch:
     motions: dict[int, Any]
     turns: dict[int, Any]
     pitch: Any = sp.Integer(0)
-    """What the gap changes by with a turn about the normal."""
+    """Change of the gap with a turn about the normal."""
 
 
 def _touch(places: _Places, contact: Contact, numbers: Any) -> _Touch:
@@ -116,7 +116,7 @@ def _touch(places: _Places, contact: Contact, numbers: Any) -> _Touch:
 
 
 def _motions(b: Program, tree: Tree, one: _Placed, two: _Placed, point: Any) -> tuple[dict[int, Any], dict[int, Any]]:
-    """Of every joint between two bodies what it moves the first by against the other, at a point, and turns it by."""
+    """Motion of the first of two bodies against the other, at a point, by every joint between them, and its turn."""
     motions, turns = {}, {}
     for way, sign in ((one, 1), (two, -1)):
         for joint, axis, origin in way.joints:
@@ -138,14 +138,14 @@ class _Across:
         return self.heading is not None and self.places.meeting(contact.link, contact.other) < 0
 
     def normal(self, contact: Contact, normal: Any) -> Any:
-        """Of length one (that of capsules that cross is shorter, see `meetings`), in the axes that say the tangents."""
+        """Normal of length one (that of capsules that cross is shorter, see `meetings`), in the axes that say the tangents."""
         b = self.b
         if contact.crossing:
             normal = b.let(normal / b.let(sp.sqrt(dot(normal, normal))))
         return b.let(self.heading * normal) if self._turned(contact) else normal
 
     def tangents(self, contact: Contact, normal: Any, sign: Any) -> tuple[Any, ...]:
-        """Of such a normal, in the axes of the link."""
+        """Tangents of such a normal, in the axes of the link."""
         found = tangents(self.b, normal, sign)
         back = None if self.heading is None else self.heading.T
         return tuple(self.b.let(back * t) for t in found) if back is not None and self._turned(contact) else found

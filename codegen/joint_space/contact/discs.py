@@ -25,7 +25,7 @@ from diffpbd.codegen.program.program import Matrix, Program
 from diffpbd.codegen.program.store import stored
 
 NAMES: Final = {1: "spun", 2: "rolled"}
-"""Of what is about a contact's normal (one row) and across it (two)."""
+"""Names of friction against turning, by its rows: about a contact's normal (one), across it (two)."""
 
 
 def _law(b: Program, normal: Any, rate: Any, kappa: Any) -> tuple[Any, Any, Any]:

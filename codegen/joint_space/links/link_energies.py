@@ -15,7 +15,7 @@ from diffpbd.codegen.program.tree import Tree
 
 
 def _fallen(b: Program, tree: Tree, links: Links, at: Side, first: Firsts, gravity: Any) -> Any:
-    """Of gravity (3, world axes) [J]; zero for mass at the world origin."""
+    """Potential of gravity (3, world axes) [J]; zero for mass at the world origin."""
     total: Any = ZERO
     for i in range(tree.n):
         if tree.parents[i] >= 0:
@@ -28,13 +28,16 @@ def _fallen(b: Program, tree: Tree, links: Links, at: Side, first: Firsts, gravi
 
 
 def potentials(b: Program, tree: Tree, given: Numbers, at: Side, first: Firsts) -> list[Any]:
-    """Of gravity and of springs [J]."""
+    """Potentials of what is constant during a step, gravity and what friction with memory holds, and of springs [J]."""
     plant = given.plant
     chosen = attached.on_joints(b, "potential", tree, plant.attached, at.q)
     stretch = [b.let(at.q[i] - plant.rest[i]) for i in range(tree.n)]
     pull = [b.let(-forces.spring_torque(at.q[i], plant.stiffness[i], plant.rest[i])) for i in range(tree.n)]
     springs = b.let(sum((pull[i] * stretch[i] for i in range(tree.n)), ZERO) / 2)
-    return [_fallen(b, tree, given.links, at, first, given.gravity), b.let(sum(chosen, springs))]
+    fallen = _fallen(b, tree, given.links, at, first, given.gravity)
+    if plant.held is not None:
+        fallen = b.let(fallen + sum((plant.held[i] * at.q[i] for i in range(tree.n)), ZERO))
+    return [fallen, b.let(sum(chosen, springs))]
 
 
 def energies(b: Program, tree: Tree, begun: Begun, pd: Any) -> list[Any]:

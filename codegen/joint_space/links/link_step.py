@@ -33,7 +33,7 @@ def packed(tree: Tree, at: Side, first: Firsts) -> Any:
 
 
 def unpacked(tree: Tree, record: Any, p: Any) -> tuple[Side, Firsts]:
-    """What a record tells of all joints at positions p (n)."""
+    """Frames and first moments that a record holds, at positions p (n)."""
     n = tree.n
     return (
         Side(

@@ -193,7 +193,7 @@ def node(tree: Tree) -> Program:
 
 @stored
 def systems(tree: Tree) -> Program:
-    """What the derivatives need at a step and its end: both systems solved as far as they are the tree's.
+    """Both systems of the derivatives at a step and its end, solved as far as they are the tree's.
 
     `inverse` = D⁻¹, `X` = D⁻¹ A₀ᵀ, `W` = A₁ D⁻¹, `S` = A₁ X and `wF` = W hF − g, so that Λ = S⁻¹ wF; of the rate stage
     `response` = (h M₁)⁻¹, `Y` = response A₁ᵀ, `T` = A₁ Y and `wG` = Yᵀ hG, so that Η = T⁻¹ wG; and the blocks D, K₀, M₀, K₁ of

@@ -1,4 +1,4 @@
-"""What a force element declares: its numbers and what it does. Everything else is derived from that (`forces`, `attached`)."""
+"""Declarations of force elements: numbers, and a formula. Everything else is derived from that (`forces`, `attached`)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Friction:
     memory: Memory | None = None
 
     def part(self, which: str, rate: Any, transition: Any, own: dict[str, Any]) -> Any:
-        """What is added to a coefficient (`coulomb` or `viscous`), zero where the law adds nothing."""
+        """The addend of a coefficient (`coulomb` or `viscous`), zero where the law adds nothing."""
         added = getattr(self, which)
         return (
             sp.Integer(0) if added is None else added(rate, transition, *(own[number.name] for number in self.numbers))
@@ -76,7 +76,7 @@ class Friction:
 
 @dataclass(frozen=True)
 class Spring:
-    """What pulls at chosen joints by their position alone, such as a spring.
+    """A force on chosen joints that depends on their position alone, such as a spring's.
 
     `potential` [J] is a function of (position, *numbers) [rad or m]; torque and slope are its derivatives. `on` says which
     joints it fits: "hinge", "slide" or "any". `shared` is an expression of the same arguments that potential, torque and slope

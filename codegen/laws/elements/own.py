@@ -18,7 +18,7 @@ from diffpbd.codegen.laws.elements.declaration import PARTS, Friction, Number, S
 from diffpbd.runtime.base.errors import InputError
 
 NAME: Final = "ELEMENT"
-"""What the file assigns its element to."""
+"""Name that the file assigns its element to."""
 KNOWN: Final = (sp.sin, sp.cos, sp.tanh, sp.exp, sp.log, sp.atan2, sp.sign, sp.Abs)
 """Functions that are emitted, beside sums, products and powers."""
 UNITS: Final[Mapping[str, tuple[int, int, int]]] = {
@@ -150,7 +150,7 @@ def _scaled(at: list[float], units: list[str]) -> list[float]:
 def _check_unit(
     function: Callable[..., float], at: list[float], units: list[str], unit: str, what: str, names: list[str]
 ) -> None:
-    """What is scaled as its arguments say, scales as its own unit."""
+    """ValueError where a value does not scale as its unit while its arguments scale as theirs."""
     here, there = _value(function, at, what, names), _value(function, _scaled(at, units), what, names)
     expected = _scaled([here], [unit])[0]
     if abs(there - expected) > 1e-6 * max(abs(there), abs(expected)):

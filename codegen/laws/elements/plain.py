@@ -1,4 +1,4 @@
-"""What every joint has: viscous and smoothed Coulomb friction, and a straight spring."""
+"""Forces of every joint: viscous and smoothed Coulomb friction, and a straight spring."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def plant(file):
 
 
 def three_angles(quaternion):
-    """Of the hinges x, y, z that stand for a ball."""
+    """Angles of the hinges x, y, z that stand for a ball."""
     R = np.zeros(9)
     mujoco.mju_quat2Mat(R, quaternion)
     R = R.reshape(3, 3)
@@ -96,7 +96,7 @@ def simulated_there(model, data):
 
 
 def bars(described, robot, p):
-    """Of every link the lines [m] from its frame to those that it carries and to the loops' anchors, with its name."""
+    """Lines [m] from every link's frame to those that it carries and to the loops' anchors, with its name."""
     xi = robot.fk(p, np.zeros(robot.n)).reshape(-1, 13)
     frames = []
     for link, state in zip(described.links, xi, strict=True):

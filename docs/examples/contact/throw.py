@@ -31,12 +31,12 @@ SLIPS = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3)
 
 
 def thrown(P, PD):
-    """What a ball that shall rest at the goal costs at its end."""
+    """Cost at its end of a ball that shall rest at the goal."""
     return 1e3 * (P[0] - GOAL) ** 2 + 1e2 * PD[0] ** 2
 
 
 def rolled(P, PD):
-    """What one that shall pass the goal at the end of the time costs."""
+    """Cost of one that shall pass the goal at the end of the time."""
     return 1e3 * (P[0] - GOAL) ** 2
 
 
@@ -91,8 +91,8 @@ def plan(start, ending, throw, fastest):
 
 
 def least():
-    """Of a ball on the table that slides until it rolls (5/7 speed + 2/7 radius · spin) and is at the goal on time, the speed
-    [m/s] and spin [rad/s] that cost least."""
+    """Speed and spin of a ball on the table that slides until it rolls (5/7 speed + 2/7 radius · spin) and is at the
+    goal on time: those [m/s, rad/s] that cost least."""
     time, brake = STEPS * H, FRICTION * 9.81
 
     def speed(spin):

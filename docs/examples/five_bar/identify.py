@@ -30,7 +30,7 @@ ENCODER, RATE, SENSOR = 5e-5, 2e-3, 0.02  # deviations of the noise [rad, rad/s,
 
 
 def recorded(robot, seed):
-    """What the motors of the plant are read with along a motion."""
+    """Readings of the plant's motors along a motion."""
     rng, alpha, zero = np.random.default_rng(seed), robot.alpha.vector(TRUE), np.zeros(4)
     motors = [robot.joints.index(joint) for joint in MOTORS]
     p = robot.close_loops([2.0, -1.5, 1.1, 1.5], zero)

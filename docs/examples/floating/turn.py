@@ -50,7 +50,7 @@ def circle(loops, radius):
 
 
 def end(U):
-    """What has to vanish at the end (turn still missing, joints' way home, their rates), and its derivatives by the torques."""
+    """Residuals that vanish at the end (turn still missing, joints' way home, rates), and their derivatives by the torques."""
     P, PD = robot.rollout(start, np.zeros(n), U, H)
     missing = np.concatenate([[turned(P)[-1] - WANTED], P[-1, 7:] - home, PD[-1, 6:]])
     rows = []

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.causes.missing import Missing
-from diffpbd.runtime.causes.motion import Motion
+from diffpbd.runtime.causes.motion import Motion, Torques
 from diffpbd.runtime.model.robot import Robot
 
 
@@ -19,7 +18,7 @@ class Tilt(Missing):
     def exists(self, robot: Robot, joint: str) -> bool:
         return not robot.manifest.robot.loops and not robot.manifest.robot.base_freedoms
 
-    def columns(self, m: Motion, joint: str, size: float) -> FloatArray:
+    def columns(self, m: Motion, joint: str, size: float) -> Torques:
         axes = [m.robot.alpha.index(f"gravity.{axis}") for axis in "xyz"]
         heavier = [m.torque(alpha=m.alpha + np.eye(len(m.alpha))[k]) for k in axes]
         return np.stack([m.smooth(torque - m.plain) for torque in heavier], axis=-1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.causes.missing import Missing
-from diffpbd.runtime.causes.motion import Motion
+from diffpbd.runtime.causes.motion import Motion, Torques
 
 
 class Law(Missing):
@@ -20,7 +20,7 @@ class Law(Missing):
         """Torques (samples,) at joint j by a unit of each of its figures."""
         raise NotImplementedError
 
-    def columns(self, m: Motion, joint: str, size: float) -> FloatArray:
+    def columns(self, m: Motion, joint: str, size: float) -> Torques:
         j, shapes = m.robot.joints.index(joint), m.smooth(np.column_stack(self.shapes(m, m.robot.joints.index(joint))))
         found = np.zeros((len(shapes), m.robot.n, shapes.shape[1]))
         found[:, j] = shapes

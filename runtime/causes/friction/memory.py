@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.causes.missing import Missing
-from diffpbd.runtime.causes.motion import Motion
+from diffpbd.runtime.causes.motion import Motion, Torques
 from diffpbd.runtime.functions.friction import turned
 
 
@@ -15,6 +14,6 @@ class Memory(Missing):
     says, units = "its friction turned over {size:g} {unit} after a reversal", ("rad", "m")
     cure = "No parameter of friction describes this; expect torque errors after reversals"
 
-    def columns(self, m: Motion, joint: str, size: float) -> FloatArray:
+    def columns(self, m: Motion, joint: str, size: float) -> Torques:
         state = turned(m.samples.q[:, m.robot.joints.index(joint)], (size,))
         return m.smooth(state * m.alone(joint))[..., None]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from diffpbd.runtime.causes.cause import Cause, Finding
+from diffpbd.runtime.causes.cause import Cause, Finding, Findings
 from diffpbd.runtime.causes.recorded import Recorded
 from diffpbd.runtime.logs.cutting import MOST_CUTS, cuts_of, runs_of
 from diffpbd.runtime.logs.rates import usual_steps
@@ -20,7 +18,7 @@ class Frozen(Cause):
     kind, order, timed = "frozen", 4, True
     means, mends = "a position keeps its value to the last bit while its rate tells of motion", "`--cut FILE=FROM:TO`"
 
-    def seen(self, log: Recorded) -> Iterator[Finding]:
+    def seen(self, log: Recorded) -> Findings:
         r = log.recording
         for k, name, rate in log.compared():
             if r.dq is None or rate.wrong or rate.late(log.step) or name in log.quick:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from diffpbd.runtime.base.errors import arg
-from diffpbd.runtime.causes.cause import Cause, Finding
+from diffpbd.runtime.causes.cause import Cause, Finding, Findings
 from diffpbd.runtime.causes.recorded import Recorded
 from diffpbd.runtime.logs.mending import unwrapped
 from diffpbd.runtime.logs.rates import usual_steps
@@ -29,7 +28,7 @@ class Jumps(Cause):
     kind, order = "jumps", 1
     means, mends = "positions that jump, such as wrapped ones", "`--unwrap`, or the recordings apart"
 
-    def seen(self, log: Recorded) -> Iterator[Finding]:
+    def seen(self, log: Recorded) -> Findings:
         _unwrap(log)
         r = log.recording
         if len(r) < 3:

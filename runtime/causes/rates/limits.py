@@ -10,7 +10,7 @@ import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import arg
-from diffpbd.runtime.causes.cause import Cause, Finding
+from diffpbd.runtime.causes.cause import Cause, Finding, Findings
 from diffpbd.runtime.causes.recorded import Recorded
 from diffpbd.runtime.folder.manifest import Joint
 
@@ -76,7 +76,7 @@ class Limits(Cause):
     kind, order, timed = "limits", 5, True
     means, mends = "positions outside of the joint's limits", "`--shift q_J=…`, `--unwrap`, `--degrees`"
 
-    def seen(self, log: Recorded) -> Iterator[Finding]:
+    def seen(self, log: Recorded) -> Findings:
         for own in beyond(log):
             if own.unit():
                 continue

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from diffpbd.runtime.base.errors import arg
-from diffpbd.runtime.causes.cause import Cause, Finding
+from diffpbd.runtime.causes.cause import Cause, Finding, Findings
 from diffpbd.runtime.causes.recorded import Recorded
 from diffpbd.runtime.logs.rates import CLOSE, FAR_RATIO, NAMED_RATIOS, Rates, derive
 
@@ -26,7 +24,7 @@ class OtherRates(Cause):
     )
     mends = "`--rates positions`, `--scale q_J=…`"
 
-    def seen(self, log: Recorded) -> Iterator[Finding]:
+    def seen(self, log: Recorded) -> Findings:
         for k, name, rate in log.compared():
             found = self._unrelated(log, k, name, rate) if rate.unrelated else self._other(log, name, rate)
             if rate.wrong and (found.grave or name not in log.quick):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from diffpbd.runtime.causes.cause import Cause, Finding
+from diffpbd.runtime.causes.cause import Cause, Finding, Findings
 from diffpbd.runtime.causes.recorded import Recorded
 from diffpbd.runtime.logs.sampling import kept
 
@@ -16,7 +14,7 @@ class Sampling(Cause):
     means = "a motion too quick for the samples: accelerations come out too small"
     mends = "record at a higher rate, or move more slowly"
 
-    def seen(self, log: Recorded) -> Iterator[Finding]:
+    def seen(self, log: Recorded) -> Findings:
         for name, f in log.quick.items():
             rate = 1.0 / log.step
             what = (

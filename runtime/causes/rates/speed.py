@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
 from diffpbd.runtime.base.errors import arg
-from diffpbd.runtime.causes.cause import Cause, Finding
+from diffpbd.runtime.causes.cause import Cause, Finding, Findings
 from diffpbd.runtime.causes.recorded import Recorded
 from diffpbd.runtime.logs.rates import RATIO, usual_steps, width_of
 
@@ -23,7 +22,7 @@ class Speed(Cause):
     kind, order, timed = "speed", 5, True
     means, mends = "rates (or slopes of positions) above the joint's limit", "`--degrees`, `--scale`"
 
-    def seen(self, log: Recorded) -> Iterator[Finding]:
+    def seen(self, log: Recorded) -> Findings:
         for k, joint in log.known():
             share = _fastest(log, k) / joint.velocity if joint.velocity is not None and joint.velocity > 0.0 else 0.0
             if share > FASTER:

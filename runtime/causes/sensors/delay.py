@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import arg
-from diffpbd.runtime.causes.cause import Finding
+from diffpbd.runtime.causes.cause import Finding, Findings
 from diffpbd.runtime.causes.measured import Measured
 from diffpbd.runtime.causes.missing import Found, Missing
-from diffpbd.runtime.causes.motion import Motion
+from diffpbd.runtime.causes.motion import Motion, Torques
 from diffpbd.runtime.model.sensors import DELAY, SENSOR
 
 SHIFT = 0.04
@@ -31,7 +28,7 @@ class Delay(Missing):
     least, most = SENSOR[DELAY][1:3]
     order, of_torque, means, mends = 3, True, "the torque comes later or earlier than the motion", "`sensor.delay`"
 
-    def columns(self, m: Motion, joint: str, size: float) -> FloatArray:
+    def columns(self, m: Motion, joint: str, size: float) -> Torques:
         return (-np.gradient(m.predicted, 1.0 / m.samples.rate, axis=0) * m.alone(joint))[..., None]
 
     def sentence(self, found: Found) -> str:
@@ -39,7 +36,7 @@ class Delay(Missing):
         held = abs(found.figure / found.step + 0.5) < HELD
         return f"it had {self.word} of {1e3 * found.figure:.3g} ms{early if held else ''}"
 
-    def measured(self, torques: Measured) -> Iterator[Finding]:
+    def measured(self, torques: Measured) -> Findings:
         for k in torques.told():
             shift, left = torques.shift(k)
             if k not in torques.in_time and abs(shift) > SHIFT and left < DROP * torques.explained(k).left:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from diffpbd.runtime.base.errors import arg
-from diffpbd.runtime.causes.cause import Cause, Finding
+from diffpbd.runtime.causes.cause import Cause, Finding, Findings
 from diffpbd.runtime.causes.measured import ADVANTAGE, EXPLAINED, Measured, Reading, percent
 
 
@@ -17,7 +17,7 @@ class Exchanged(Cause):
     means = "the torque fits the description exchanged with another joint's; or all columns of two joints are exchanged"
     mends = "`--map` with the names that are printed"
 
-    def measured(self, torques: Measured) -> Iterator[Finding]:
+    def measured(self, torques: Measured) -> Findings:
         for i, j in combinations(torques.judged, 2):
             straight = torques.explained(i).left, torques.explained(j).left
             crossed = torques.explained(i, j).left, torques.explained(j, i).left

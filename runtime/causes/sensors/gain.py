@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
-from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import arg
-from diffpbd.runtime.causes.cause import Finding
+from diffpbd.runtime.causes.cause import Finding, Findings
 from diffpbd.runtime.causes.measured import Measured
 from diffpbd.runtime.causes.missing import Missing
-from diffpbd.runtime.causes.motion import Motion
+from diffpbd.runtime.causes.motion import Motion, Torques
 from diffpbd.runtime.model.sensors import GAIN, SENSOR
 
 GAIN_OFF = 2.0
@@ -38,14 +37,14 @@ class Gain(Missing):
     mends = "`--scale tau=…`, `--drive-gain`, `sensor.gain`"
     rank, of_reading, least, most = 5, True, SENSOR[GAIN][1] - 1.0, SENSOR[GAIN][2] - 1.0
 
-    def columns(self, m: Motion, joint: str, size: float) -> FloatArray:
+    def columns(self, m: Motion, joint: str, size: float) -> Torques:
         bodies = m.layout.bodies[-1].stop
         return (m.own[..., :bodies] @ m.phi[:bodies] * m.alone(joint))[..., None]
 
     def nameable(self, carried: float) -> bool:
         return carried > CARRIED
 
-    def measured(self, torques: Measured) -> Iterator[Finding]:
+    def measured(self, torques: Measured) -> Findings:
         own = {torques.robot.joints[k]: torques.explained(k) for k in torques.told()}
         off = {n: e.gain for n, e in own.items() if e.share > SHARE and not 1.0 / GAIN_OFF <= e.gain <= GAIN_OFF}
         drives = f"{arg.drive_gain} {','.join(f'{name}={1.0 / gain:.4g}' for name, gain in off.items())}"

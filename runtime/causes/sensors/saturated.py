@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import numpy.typing as npt
 
-from diffpbd.runtime.causes.cause import Cause, Finding
+from diffpbd.runtime.causes.cause import Cause, Finding, Findings
 from diffpbd.runtime.causes.recorded import Recorded
 from diffpbd.runtime.logs.cutting import MOST_CUTS, cuts_of, runs_of
 from diffpbd.runtime.logs.recording import Recording
@@ -25,7 +23,7 @@ class Saturated(Cause):
     kind, order, of_torque = "saturated", 6, True
     means, mends = "a torque stays at its largest or smallest value while the joint moves", "`--cut FILE=FROM:TO`"
 
-    def seen(self, log: Recorded) -> Iterator[Finding]:
+    def seen(self, log: Recorded) -> Findings:
         r = log.recording
         for k, name in enumerate(r.joints):
             for value, what, long in saturations(r, k):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.causes.missing import Missing
-from diffpbd.runtime.causes.motion import Motion
+from diffpbd.runtime.causes.motion import Motion, Torques
 from diffpbd.runtime.causes.sensors.gain import CARRIED
 
 STEP = 0.05
@@ -22,8 +21,8 @@ class Scale(Missing):
     def possible(self, figure: float, carried: float) -> bool:
         return super().possible(figure, carried) and carried > CARRIED
 
-    def columns(self, m: Motion, joint: str, size: float) -> FloatArray:
-        def stretched(by: float) -> FloatArray:
+    def columns(self, m: Motion, joint: str, size: float) -> Torques:
+        def stretched(by: float) -> Torques:
             times, s = 1.0 + by * m.alone(joint), m.samples
             return m.torque(s.q * times, s.dq * times, s.ddq * times)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import arg
-from diffpbd.runtime.causes.cause import Cause, Finding
+from diffpbd.runtime.causes.cause import Cause, Finding, Findings
 from diffpbd.runtime.causes.recorded import Recorded
 from diffpbd.runtime.logs.mending import smooth_of_spikes, spikes_of, without_spikes
 
@@ -26,7 +25,7 @@ class Spikes(Cause):
     means = "single samples of a torque, or three and more of a position or rate, far from their neighbours"
     mends = "`--despike`"
 
-    def seen(self, log: Recorded) -> Iterator[Finding]:
+    def seen(self, log: Recorded) -> Findings:
         r = log.recording
         for field, word in (("q", "position"), ("dq", "rate"), ("tau", "torque")):
             values: FloatArray | None = getattr(r, field)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from diffpbd.runtime.causes.cause import Cause, Finding
+from diffpbd.runtime.causes.cause import Cause, Finding, Findings
 from diffpbd.runtime.causes.recorded import Recorded
 from diffpbd.runtime.causes.sensors.saturated import QUANTISED, saturations
 from diffpbd.runtime.logs.cutting import cuts_of, runs_of
@@ -24,7 +22,7 @@ class Stuck(Cause):
     kind, order, of_torque = "stuck", 6, True
     means, mends = "a torque keeps any value for half a second while the joint moves", "`--cut FILE=FROM:TO`"
 
-    def seen(self, log: Recorded) -> Iterator[Finding]:
+    def seen(self, log: Recorded) -> Findings:
         r = log.recording
         for k, name in enumerate(r.joints if r.tau is not None else ()):
             q, tau = r.q[:, k], r.tau[:, k]  # type: ignore[index]

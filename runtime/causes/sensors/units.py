@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from diffpbd.runtime.base.errors import arg
-from diffpbd.runtime.causes.cause import Cause, Finding
+from diffpbd.runtime.causes.cause import Cause, Finding, Findings
 from diffpbd.runtime.causes.measured import Measured, Reading
 from diffpbd.runtime.causes.rates.limits import beyond
 from diffpbd.runtime.causes.recorded import Recorded
@@ -25,7 +25,7 @@ class Units(Cause):
     )
     mends = "`--degrees`, `--scale q=… --scale dq=…`"
 
-    def seen(self, log: Recorded) -> Iterator[Finding]:
+    def seen(self, log: Recorded) -> Findings:
         for own in beyond(log):
             if unit := own.unit():
                 mend = f"{arg.degrees}" if unit == "degrees" else f"{arg.scale} q=0.001 {arg.scale} dq=0.001"

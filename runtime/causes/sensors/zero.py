@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.causes.missing import Found, Missing
-from diffpbd.runtime.causes.motion import Motion
+from diffpbd.runtime.causes.motion import Motion, Torques
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.model.sensors import ZERO, sensor_names
 
@@ -23,7 +22,7 @@ class Zero(Missing):
         name = super().name(robot, joint)
         return name if name in sensor_names(robot) else ""
 
-    def columns(self, m: Motion, joint: str, size: float) -> FloatArray:
+    def columns(self, m: Motion, joint: str, size: float) -> Torques:
         return m.differences(lambda way: m.torque(m.samples.q + way * m.alone(joint)), TURN)
 
     def remedy(self, found: Found) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.causes.missing import Missing
-from diffpbd.runtime.causes.motion import Motion
+from diffpbd.runtime.causes.motion import Motion, Torques
 
 
 class Steps(Missing):
@@ -17,7 +16,7 @@ class Steps(Missing):
     says = "it were simulated from sample to sample by joint_step, whose rates are those after friction's impulse"
     cure, of_joint, least, most = "Simulate it in smaller steps ({arg.h})", False, 0.7, 1.3
 
-    def columns(self, m: Motion, joint: str, size: float) -> FloatArray:
+    def columns(self, m: Motion, joint: str, size: float) -> Torques:
         if not m.open_tree:
             return m.nothing(1)
         rubbing = [*m.layout.of_joints("friction.coulomb"), *m.layout.of_joints("friction.viscous")]

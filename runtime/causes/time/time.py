@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import arg
-from diffpbd.runtime.causes.cause import Finding
+from diffpbd.runtime.causes.cause import Finding, Findings
 from diffpbd.runtime.causes.missing import Missing
-from diffpbd.runtime.causes.motion import Motion
+from diffpbd.runtime.causes.motion import Motion, Torques
 from diffpbd.runtime.causes.recorded import Recorded
 from diffpbd.runtime.logs.rates import CLOSE, MOVING, NAMED_RATIOS, RATIO, RELATED
 
@@ -40,12 +38,12 @@ class Time(Missing):
     )
     mends = "`--time-unit ms`, `us`, `ns`; `--rate`, `--scale time=0.5`"
 
-    def columns(self, m: Motion, joint: str, size: float) -> FloatArray:
+    def columns(self, m: Motion, joint: str, size: float) -> Torques:
         if not m.open_tree:
             return m.nothing(1)
         return m.smooth(m.plain - m.torque(ddq=np.zeros_like(m.samples.ddq)))[..., None]
 
-    def seen(self, log: Recorded) -> Iterator[Finding]:
+    def seen(self, log: Recorded) -> Findings:
         ratios = np.array([rate.ratio for _, _, rate in log.compared()])
         middle = float(np.median(ratios)) if len(ratios) else 0.0
         found = self._unit(log, middle) or self._speed(log, ratios, middle)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import arg
-from diffpbd.runtime.causes.cause import Cause, Finding
+from diffpbd.runtime.causes.cause import Cause, Finding, Findings
 from diffpbd.runtime.causes.measured import Measured
 from diffpbd.runtime.causes.sensors.delay import SHIFT
 
@@ -39,7 +39,7 @@ class TorqueClock(Cause):
     )
     mends = "`--stretch tau=1.01`"
 
-    def measured(self, torques: Measured) -> Iterator[Finding]:
+    def measured(self, torques: Measured) -> Findings:
         clocks = {torques.robot.joints[k]: own for k in torques.told() if (own := _own_clock(torques, k)) is not None}
         torques.in_time |= {torques.robot.joints.index(name) for name in clocks}
         slopes = [clock.factor - 1.0 for clock in clocks.values()]

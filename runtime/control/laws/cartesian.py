@@ -21,7 +21,7 @@ from diffpbd.runtime.base.options import option
 from diffpbd.runtime.base.states import parse_numbers
 from diffpbd.runtime.control.common import DAMPING, GOAL_SPEED, OLDER_WAY, STIFFNESS, GainWords, WayWords, gains, way
 from diffpbd.runtime.control.law import Given, Law, PerJoint, Range, Setup, bounded
-from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.interface.controller import Away, Mode
 from diffpbd.runtime.model.robot import Robot
 from diffpbd.runtime.mpc.profile import PROFILE
 from diffpbd.runtime.mpc.reference import GoalReference, way_to
@@ -186,6 +186,11 @@ class CartesianController:
         rest = _without_tip(jacobian, self._posture * (posture - q) - self._damping * dq)
         torque = task + rest
         return common_factor(torque, self._moved.effort) * torque
+
+    def away(self, time: float, q: FloatArray) -> Away:
+        """The tip, from its goal."""
+        goal = self._start[1] + self._offset
+        return Away(None, float(np.linalg.norm(self._pose(q, self._alpha)[0] - goal)), "m", "its goal")
 
 
 @dataclass(frozen=True)

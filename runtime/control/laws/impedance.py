@@ -27,7 +27,7 @@ from diffpbd.runtime.control.common import (
 )  # fmt: skip
 from diffpbd.runtime.control.law import Given, Law, PerJoint, Range, Setup, bounded
 from diffpbd.runtime.control.net_torque import NetTorque, NetTorqueMap, ReachNetTorque
-from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.interface.controller import Away, Mode, farthest
 from diffpbd.runtime.mpc.profile import PROFILE
 from diffpbd.runtime.mpc.reference import GoalReference, way_to
 
@@ -90,6 +90,10 @@ class ImpedanceController:
         self._reference.goal = self.goal
         positions, _ = self._reference.at(np.array([time]))
         return np.asarray(np.where(np.isnan(self.goal), self.goal, positions[0]), dtype=np.float64)
+
+    def away(self, time: float, q: FloatArray) -> Away | None:
+        """From the goal, of the joints that have one."""
+        return farthest(np.where(np.isnan(self._wanted), np.nan, self.goal), q, "the goal")
 
     def parts(self, time: float, q: FloatArray, dq: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Spring and damper, and the scaled net torque [N·m]."""

@@ -25,7 +25,7 @@ HEAVIEST = 1e9
 SLOWEST_OBSERVER = 10.0
 """s; time constant of the observer."""
 OPTIONS = ("delay", "disturbance", "clearance_price", "clearance_hard")
-"""What `MpcOptions` of a run are asked for beside the clearance: a tick's time is that of the arm."""
+"""Options of `MpcOptions` that a run has beside the clearance: a tick's time is that of the arm."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from diffpbd.runtime.control.common import (
     gains,
 )  # fmt: skip
 from diffpbd.runtime.control.law import Given, Law, PerJoint, Setup, bounded
-from diffpbd.runtime.interface.controller import Mode
+from diffpbd.runtime.interface.controller import Away, Mode, farthest
 from diffpbd.runtime.model.statics import Inertial, inertial_model
 
 __all__ = ["Track", "TrackController"]
@@ -115,6 +115,10 @@ class TrackController:
     def expected(self, time: float) -> FloatArray:
         """Positions of the motion at `time` [s]."""
         return self.reference(time)[0]
+
+    def away(self, time: float, q: FloatArray) -> Away | None:
+        """From the motion."""
+        return farthest(self.expected(time), q, "its reference")
 
     def finished(self, time: float) -> bool:
         """Whether the motion is over and the arm had time to settle."""

@@ -1,4 +1,4 @@
-"""What nothing hangs on is a doubt, what changes the dynamics a fault, what is left out is named (N01, N06, N08, N10, N14)."""
+"""A name on which nothing hangs is a doubt, a change of the dynamics a fault, an omission named (N01, N06, N08, N10, N14)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is refused and what is doubted, by code, and the report that says so."""
+"""Refusals and doubts, by code, and the report that says so."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def faults(mechanism: Mechanism, folder: Path) -> str:
     return str(caught.value)
 
 
-def test_recipe(tmp_path: Path) -> None:
+def test_a_loop_of_a_recipe_is_read(tmp_path: Path) -> None:
     robot = read(four_bar(), tmp_path)
     (loop,) = robot.loops
     assert (loop.name, loop.type.value) == ("four_bar", "hinge")

@@ -328,7 +328,7 @@ def test_what_cannot_be_taken_is_refused_by_name(name: str) -> None:
     assert re.search(words, told), told
 
 
-def test_more_refusals() -> None:
+def test_numbers_of_a_joint_that_mean_nothing_are_refused() -> None:
     for joint, words in (
         ('type="ball" stiffness="2"', 'joint "j1" has a spring'),
         ('type="ball" armature="2"', 'joint "j1" has armature'),
@@ -359,7 +359,7 @@ def test_more_refusals() -> None:
 
 
 def test_includes_and_missing_files_of_pictures(tmp_path: Path) -> None:
-    """What no mass comes from may be missing; a mesh that a body takes its inertia from may not."""
+    """A file from which no mass comes may be missing; a mesh that a body takes its inertia from may not."""
     part = "<mujocoinclude>" + body("one", J1 + '<geom type="mesh" mesh="m"/>') + "</mujocoinclude>"
     (tmp_path / "arm.xml").write_text(part)
     text = '<mujoco><asset><mesh name="m" file="gone.stl"/><texture name="t" type="2d" file="gone.png"/></asset>'

@@ -184,7 +184,7 @@ def document(slot: str, words: str) -> tuple[Document, dict[str, object]]:
 
 @pytest.mark.parametrize(("slot", "attribute"), [(slot, name) for slot, values in CHANGES.items() for name in values])
 def test_the_lists_tell_the_truth(slot: str, attribute: str, tmp_path: Path) -> None:
-    """What is read changes the robot or is judged; what is harmless changes nothing; what is said changes the doubt alone."""
+    """A word that is read changes the robot or is judged, a harmless one changes nothing, a named one the doubt alone."""
     tag = TAGS.get(slot, slot)
     needs = NEEDS.get((slot, attribute), "")
     path = next(p for p, a in schema_of_mujoco() if p[-1] == tag and a == attribute and "default" not in p)

@@ -12,7 +12,7 @@ import pytest
 from support.description.builders import BODY, chain, doubt_codes, fault_codes, joint, link, robot
 from support.description.random_trees import random_urdf
 from support.description.reference import inverse_dynamics
-from support.peer import Peer
+from support.judges.peer import Peer
 
 from diffpbd.codegen.description.check.validate import check
 from diffpbd.codegen.description.front.urdf import read_urdf
@@ -138,7 +138,7 @@ def test_three_thousand_welded_links() -> None:
     assert (found.n, found.joints[0].translation) == (1, (0.0, 0.0, 2999.0))
 
 
-def test_files(tmp_path: Path) -> None:
+def test_a_path_a_string_and_bytes_are_read_alike(tmp_path: Path) -> None:
     path = tmp_path / "räbot $x.urdf"
     path.write_bytes(chain("revolute"))
     assert read_urdf(path) == read_urdf(str(path)) == read_urdf(chain("revolute"))

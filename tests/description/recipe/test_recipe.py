@@ -104,7 +104,7 @@ def test_a_bare_file_is_named_after_itself(file: str, name: str) -> None:
     assert (recipe.name, recipe.base, recipe.tip) == (name, "b", ("t",))
 
 
-def test_options() -> None:
+def test_options_change_a_copy_of_the_recipe() -> None:
     recipe = default_recipe("arm.urdf", "b", ["t"])
     assert with_options(recipe) == recipe
     changed = with_options(recipe, integrator="paper", solver="jacobi", sweeps=12, symbolic=["mass"], tip="x")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.made.collided import BALL, CRATE, PILL, collided
 from support.mechanisms import Mechanism
-from support.shaped import alone, pair, shaped_arms
+from support.small.shaped import alone, pair, shaped_arms
 
 from diffpbd.codegen.description.front.resolve import read_robot
 from diffpbd.codegen.description.recipe.file import load_recipe

@@ -32,7 +32,7 @@ def faults(mechanism: Mechanism, folder: Path) -> str:
     return str(caught.value)
 
 
-def test_recipe(tmp_path: Path) -> None:
+def test_planes_and_pairs_of_a_recipe_are_read(tmp_path: Path) -> None:
     robot = read(reaching_arm(), tmp_path)
     table, wall, tray = robot.planes
     assert (table.link, table.normal, table.height) == (WORLD, (0.0, 0.0, 1.0), 0.0)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 import pytest
-from support.floating_arm import flat_arms, floating_arm, recipe
 from support.free_flyer import FreeFlyer, difference, moved, position
 from support.made.flying import Array, rich, state
 from support.numeric import slopes
 from support.plain_c import TEMPLATES
 from support.robots import generated
+from support.small.floating_arm import flat_arms, floating_arm, recipe
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError, SolverError
@@ -135,7 +135,7 @@ def test_simulations_carry_the_base() -> None:
 
 
 def test_a_ball_rolls_down_a_slope() -> None:
-    """What stands in the world is seen from a base that turns: v = g sin θ t / (1 + I/(m r²))."""
+    """A table at rest in the world is seen from a base that turns: v = g sin θ t / (1 + I/(m r²))."""
     more = (
         '[[plane]]\nname = "slope"\nlink = "world"\npoint = [0, 0, 0.3]\nnormal = [0.2, 0, 1]\n'
         '[[contact]]\nname = "skin"\nlink = "ball"\npoint = [0, 0, 0]\nradius = 0.1\nagainst = "slope"\nfriction = 0.5\n'

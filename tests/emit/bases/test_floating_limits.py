@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.floating_arm import stopped_flap
 from support.made.weightless import LOWER, SPIN, UPPER, Array, start, weightless
+from support.small.floating_arm import stopped_flap
 
 
 def momentum(P: Array, PD: Array, alpha: Array) -> Array:

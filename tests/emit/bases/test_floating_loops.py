@@ -10,12 +10,12 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from support.floating_arm import recipe
 from support.free_flyer import FreeFlyer, difference, moved, position, rotation, swung
+from support.judges.properties import Scene, properties_of
 from support.mechanisms import body, four_bar
 from support.numeric import slopes
-from support.properties import Scene, properties_of
 from support.robots import CACHE, generated
+from support.small.floating_arm import recipe
 
 from benchmarks.menagerie import file_of
 from benchmarks.mujoco_twin import Judge, hinged

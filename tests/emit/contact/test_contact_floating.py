@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.made.landing import STILL, G, H, landing, start, thrown
-from support.random_scenes import Tally
+from support.small.random_scenes import Tally
 from support.touching import MASS
 
 from diffpbd.runtime import InputError, Robot, load

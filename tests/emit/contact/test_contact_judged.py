@@ -31,7 +31,7 @@ def test_steps_are_those_of_the_oracle(name: str) -> None:
 
 
 def test_a_hand_on_a_tray_that_turns_keeps_the_momentum_of_both() -> None:
-    """What presses the one presses the other back, at one point: nothing outside turns them about the upright axis, but the
+    """Hand and tray press each other alike, at one point: nothing outside turns them about the upright axis, but the
     smoothing of the wall, a few centimetres away, which pushes with load · slip over 2 gap/h."""
     robot, alpha = case("reaching_arm").robot, {"contact.slip": 1e-9}
     P, PD = robot.rollout(np.array([-0.6, 0.7, 0.1]), np.array([2.0, 0.0, 0.0]), np.zeros((20, 3)), h=H)

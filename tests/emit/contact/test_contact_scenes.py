@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support import touching
 from support.mechanisms import robot_of
-from support.random_scenes import Tally, alpha_of, run
+from support.small.random_scenes import Tally, alpha_of, run
 from support.touching import RADIUS
 
 from diffpbd.runtime import Robot

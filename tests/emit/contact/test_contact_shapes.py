@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from support.made.shaped_scenes import OFF, G, at, shaped
-from support.shaped import LENGTH, ROD_MOMENTS, THICK, moments
+from support.small.shaped import LENGTH, ROD_MOMENTS, THICK, moments
 from support.touching import MASS
 
 from diffpbd.runtime import Robot

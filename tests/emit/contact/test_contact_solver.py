@@ -1,4 +1,4 @@
-"""What the solver of contacts says of itself: impulses and counters of rollouts, its cap, contacts that are far."""
+"""Reports of the solver of contacts: impulses and counters of rollouts, its cap, contacts that are far."""
 
 from __future__ import annotations
 

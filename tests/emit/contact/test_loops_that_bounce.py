@@ -95,8 +95,8 @@ def test_newtons_law_holds_with_the_loop(count: Any) -> None:
 
 
 def test_no_bounce_gives_energy(count: Any) -> None:
-    """What a step with a bounce gains beyond the same step without a table: a third of the squared turn, not the hundredth that
-    rows of loops may give elsewhere, and what smoothing may."""
+    """Bound the energy that a step with a bounce gains beyond the same step without a table: a third of the squared
+    turn, not the hundredth that rows of loops may give elsewhere, and what smoothing may."""
     rng, bounces = np.random.default_rng(1), 0
     for k, (q, v, height, _, _) in enumerate(states(rng, count(25, 2000))):
         robot, h = made(0.4 * (k % 2))[0], 10.0 ** rng.uniform(-2.6, -2.0)

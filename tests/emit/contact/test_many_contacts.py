@@ -106,7 +106,7 @@ def test_table_of_a_floating_base(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_c_grows_by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a contact more is in the step's C and in derivatives [bytes]."""
+    """One contact more, in the step's C and in derivatives [bytes]."""
     model, derivatives = [], []
     for count in (12, 36):
         source = folder(pressing(count), f"grown{count}", 8, monkeypatch) / "src"

@@ -37,7 +37,7 @@ def sloped(share: float, lever: float = ROLLING) -> dict[str, float]:
 
 
 def creep(share: float, slip: float, normal: float) -> float:
-    """What holds that share of its most gives way at it, of sliding and of turning."""
+    """The share of turning at which a contact that also slides by a share of its most gives way."""
     return 2 * slip * LOAD / normal * share / (1 - share**2)
 
 

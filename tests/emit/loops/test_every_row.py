@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.closed_robots import FUNCTIONS, case
 from support.mechanisms import MECHANISMS, Mechanism, four_bar, robot_of
+from support.small.closed_robots import FUNCTIONS, case
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import SolverError

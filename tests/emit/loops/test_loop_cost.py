@@ -1,4 +1,4 @@
-"""What a closed loop may cost, in operations of the C text, beside the same links and joints left open."""
+"""Cost of a closed loop, in operations of the C text, beside the same links and joints left open."""
 
 from __future__ import annotations
 

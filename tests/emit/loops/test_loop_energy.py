@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from support.violent import robot_of
+from support.small.violent import robot_of
 
 from diffpbd.runtime.base.errors import SolverError
 

@@ -1,7 +1,7 @@
 """Violent steps of closed mechanisms: no status 0 whose end is open, opens, or is not where its rates lead.
 
 Starts all over a turn, rates up to some 60 rad/s, torques up to 30 N·m that change every ten steps, steps of 1 to 30 ms.
-The judge is pinocchio's kinematics (`support.loop_judge`), which knows nothing of rows.
+The judge is pinocchio's kinematics (`support.judges.loop`), which knows nothing of rows.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.loop_judge import LoopJudge
+from support.judges.loop import LoopJudge
 from support.mechanisms import MECHANISMS
-from support.overclosed import wheels
 from support.robots import CACHE, generated
+from support.small.overclosed import wheels
 
 from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.runtime import load

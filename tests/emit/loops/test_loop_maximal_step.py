@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.closed_robots import case
 from support.mechanisms import four_bar
+from support.small.closed_robots import case
 
 from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.codegen.description.recipe.recipe import with_options

@@ -6,8 +6,8 @@ import json
 
 import numpy as np
 import pytest
-from support.closed_robots import case
 from support.mechanisms import MECHANISMS
+from support.small.closed_robots import case
 
 from diffpbd.runtime.base.errors import InputError, SolverError
 from diffpbd.runtime.simulate.simulation import simulate

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.closed_robots import case
 from support.robots import generated
+from support.small.closed_robots import case
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import SolverError

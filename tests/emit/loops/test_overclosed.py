@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.closed_judge import Judge
-from support.overclosed import rockers, wheels
+from support.judges.closed import Judge
 from support.robots import CACHE, generated
+from support.small.overclosed import rockers, wheels
 
 from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.codegen.graph.loops.build import probe
@@ -58,7 +58,7 @@ def test_all_along_the_motion(name: str) -> None:
 
 
 def test_wheels_roll_through_every_dead_centre() -> None:
-    """Of four rows three count, no three of them everywhere: they are chosen at every pose. Second order, derivatives too."""
+    """Three of four rows count, no three of them everywhere: they are chosen at every pose. Second order, derivatives too."""
     robot, judge = made("wheels")
     kept = [row for loop in robot.manifest.robot.loops for row in loop.kept]
     assert sorted(kept) == ["left_pin.gap_x", "left_pin.gap_z", "right_pin.gap_x", "right_pin.gap_z"]
@@ -93,7 +93,7 @@ LEVEL = np.array([1.0, -1.0, 1.0, 1.0])
 
 
 def test_rockers_swing_through_the_middle_for_minutes(triple: tuple[Robot, Judge]) -> None:
-    """What ended in a status while rows were kept that depend on each other there."""
+    """A run that ended in a status while rows were kept that depend on each other there."""
     robot, _ = triple
     for rate in (0.0, 0.3, 1.0, 2.0):
         P, PD = robot.rollout(1.2 * LEVEL, rate * LEVEL, np.zeros((12_000, 4)), h=0.01)

@@ -8,9 +8,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from scipy.integrate import solve_ivp
-from support.closed_robots import case
 from support.mechanisms import MECHANISMS, PLANAR, Mechanism, about, body, joint, loop, robot_of
 from support.robots import CACHE
+from support.small.closed_robots import case
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import SolverError
@@ -72,7 +72,7 @@ def test_a_finger_stays_a_parallelogram_through_its_collinear_pose() -> None:
 
 
 def test_through_its_collinear_pose_a_finger_is_the_pendulum_that_a_parallelogram_is() -> None:
-    """Of second order, before and behind it: angles (a, −a, a), inertia and weight by pinocchio."""
+    """Second order, before and behind it: angles (a, −a, a), inertia and weight by pinocchio."""
     robot, along = made("finger", finger(), ("joint_step",)), np.array([1.0, -1.0, 1.0])
     model = pin.buildModelFromUrdf(str(CACHE / "mechanisms" / "finger.urdf"))
     data, order = model.createData(), [model.joints[model.getJointId(name)].idx_v for name in robot.joints]

@@ -10,10 +10,10 @@ import coal
 import numpy as np
 import pinocchio as pin
 import pytest
-from support import arm_of_shapes
-from support.coal_judge import distance, geometry, of_shape, placed
+from support.judges.coal import distance, geometry, of_shape, placed
 from support.made.obstacles import OBSTACLES, obstacles
 from support.robots import generated
+from support.small import arm_of_shapes
 
 from diffpbd.codegen.description.front.resolve import read_doubted
 from diffpbd.codegen.description.recipe.recipe import default_recipe, with_options
@@ -119,7 +119,7 @@ def test_points_lie_on_both_surfaces(robot: Robot, judge: Judge) -> None:
 
 
 def test_pairs_are_those_that_may_touch(robot: Robot, judge: Judge) -> None:
-    """What touches in poses that the generator did not draw is compared, or said to touch always."""
+    """Shapes that touch in poses that the generator did not draw are compared, or said to touch always."""
     clearance, rng, touched = judge.clearance, np.random.default_rng(4), set()
     names = list(judge.shapes)
     for q in poses(robot, rng, 300):

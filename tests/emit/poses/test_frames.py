@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from support.framed import Framed
 from support.free_flyer import FreeFlyer, position
+from support.judges.framed import Framed
 from support.made.mimicked import gripper
 from support.mechanisms import four_bar
 from support.robots import generated

@@ -11,8 +11,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from support.description.builders import chain
-from support.framed import Framed
 from support.free_flyer import position
+from support.judges.framed import Framed
 from support.made.mimicked import gripper
 from support.shared.framed_peers import Peer, described
 

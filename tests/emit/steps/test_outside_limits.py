@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
-from support.stopped import stopped_arm as arm
+from support.small.stopped import stopped_arm as arm
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import InputError, SolverError

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.branching import branching
 from support.made.limited import arm
 from support.made.rubbing import HUB, RAIL
 from support.robots import generated, loaded
-from support.sled import friction, sled
+from support.small.branching import branching
+from support.small.sled import friction, sled
 
 from diffpbd.runtime import InputError, Robot, load
 from diffpbd.runtime.folder.parameter_rules import FAULTS, AlphaFault
@@ -40,7 +40,7 @@ def robot(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def verdict(robot: Robot, alpha: np.ndarray) -> tuple[int, str]:
-    """What `<robot>_alpha_check` says: the status, and the entry by name."""
+    """The status of `<robot>_alpha_check`, and the entry by name."""
     check = ctypes.CDLL(str(robot.folder / robot.manifest.library))[f"{robot.manifest.name}_alpha_check"]
     values, entry = np.ascontiguousarray(alpha, float), ctypes.c_int(-1)
     status = check(ctypes.c_void_p(values.ctypes.data), ctypes.byref(entry))
@@ -49,7 +49,7 @@ def verdict(robot: Robot, alpha: np.ndarray) -> tuple[int, str]:
 
 
 def refusal(robot: Robot, changed: dict[str, float]) -> str:
-    """What Python says of values by name."""
+    """Python's message about values by name."""
     try:
         robot.alpha.vector(changed)
     except InputError as error:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.robots import loaded, loaded_alpha, model
-from support.rolled import rolled_step, run_rolled
+from support.small.rolled import rolled_step, run_rolled
 
 from diffpbd.codegen.description.front.resolve import resolve
 from diffpbd.codegen.emit.step.step_kernels import step_kernels

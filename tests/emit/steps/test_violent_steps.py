@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.step_judge import Judge
-from support.violent import STARTS, counted, robot_of
+from support.judges.steps import Judge
+from support.small.violent import STARTS, counted, robot_of
 
 QUICK = {"rod": 1500, "stack 1:1000": 1000, "quad": 200, "rod bouncing": 1000, "rod turning": 500, "rods": 300}
 """Steps in `make test`, of robots that other tests have."""

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.floating_arm import floating_arm
 from support.imports import ROOT
 from support.robots import CACHE, generated, loaded
+from support.small.floating_arm import floating_arm
 
 from diffpbd.codegen.emit.tables.constants import ALPHA_STATUS, SPECIAL_STATUS, STATUS, STATUS_NAMES
 from diffpbd.codegen.emit.tables.enumerators import alpha_identifiers, status_table

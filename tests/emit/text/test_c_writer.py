@@ -84,7 +84,7 @@ def test_pieces_give_the_same_bits(tmp_path: Path, piece: int) -> None:
 
 
 def test_one_call_gives_sine_and_cosine_of_an_angle(tmp_path: Path) -> None:
-    """Of every angle one, also where its register is used again for another; a cut between the two makes a second call."""
+    """Every angle has one, also where its register is used again for another; a cut between the two makes a second call."""
     x = ca.SX.sym("x", 2)
     a, b = x[0] * x[1], x[0] - x[1]
     values = [ca.sin(a), ca.cos(b), ca.sin(ca.sin(a)), ca.cos(ca.sin(a)), ca.cos(a), ca.sin(b), ca.sin(ca.cos(a))]
@@ -160,7 +160,7 @@ def test_literals_read_back_to_the_bit() -> None:
             literal(bad)
 
 
-def test_refusals() -> None:
+def test_sparse_arguments_and_unknown_operations_are_refused() -> None:
     x = ca.SX.sym("x", 2)
     with pytest.raises(ValueError, match="output y is not dense"):
         kernel(ca.Function("f", [x], [ca.diag(x)], ["x"], ["y"]), "k")

@@ -9,8 +9,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from support.closed_robots import case as closed
-from support.floating_arm import floating_arm, stopped_flap
 from support.made.bouncing import made as bouncing
 from support.made.exact_cone import made as coned
 from support.made.limited import crank
@@ -19,6 +17,8 @@ from support.made.shaped_scenes import shaped
 from support.made.turning import made as turned
 from support.mechanisms import in_cache
 from support.robots import CACHE, FULL, generated
+from support.small.closed_robots import case as closed
+from support.small.floating_arm import floating_arm, stopped_flap
 from support.touching import block, presser
 
 from benchmarks.scale import chain
@@ -194,7 +194,7 @@ def test_no_warnings_of_any_robot(robot: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("level", ["-O1", "-O2", "-O3"])
 def test_no_warnings_of_an_optimiser(level: str, tmp_path: Path) -> None:
-    """Of two coordinates, fewer than a contact has rows: what is never reached is not compiled either."""
+    """Robots of two coordinates, fewer than a contact has rows: code that is never reached is not compiled either."""
     root = generated(str(in_cache(presser(), "presser")), functions=("joint_step", "jac_alpha_joint_step"))
     for compiler in COMPILERS:
         source = str(root / "src" / "constrained_step.c")

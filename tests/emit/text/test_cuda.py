@@ -77,7 +77,7 @@ def test_in_single_precision_it_is_as_close_as_link_frames_allow(steps: dict[Any
 
 @pytest.mark.parametrize("name", [ARM, "prismatic_skew"])
 def test_a_second_chord_is_what_a_light_last_link_takes(steps: dict[Any, Any], name: str) -> None:
-    """What one leaves is the wrist's, 0.002 kg·m² behind 0.63 kg·m²; the slide itself is the most accurate joint."""
+    """The first chord's error is the wrist's, 0.002 kg·m² behind 0.63 kg·m²; the slide itself is the most accurate joint."""
     (first, _), (p, pd) = steps[name, "float32"], steps[name, SECOND]
     print(f"{name} {SECOND}: mean {p.mean():.1e}, at most {p.max(axis=0)} rad, {pd.max():.1e} rad/s")
     assert p.mean() <= 2e-7 and p.max() <= 3e-6 and pd.max() <= 3e-4

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from mpc.test_apart import URDF
+from support.planning.around_a_ball import URDF
 from support.robots import generated
 
 from diffpbd.runtime.folder.compiler import compile_library

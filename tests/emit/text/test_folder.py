@@ -129,7 +129,7 @@ def symbols(library: Path, kind: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", FULL)
-def test_symbols(name: str) -> None:
+def test_every_symbol_is_declared_and_only_libm_is_wanted(name: str) -> None:
     """Only libm (and a few of libc) wanted; everything offered carries the robot's name and is in the header."""
     folder = generated(name)
     library = folder / f"lib{name}.so"
@@ -233,7 +233,7 @@ def pendulum(tmp_path: Path) -> Path:
 
 
 def check_example(program: Path) -> None:
-    """What the example prints is the step."""
+    """Compare what the example prints with the step."""
     text = subprocess.run([str(program)], capture_output=True, check=True, text=True).stdout
     robot, zero = loaded("double_pendulum"), np.zeros(2)
     assert text.startswith("one step of 0.01 s from rest, no torque: status 0\n")
@@ -261,7 +261,7 @@ def test_makefile(pendulum: Path) -> None:
 @pytest.mark.skipif(shutil.which("tcc") is None, reason="no tcc: a compiler of plain C99 without gcc's extensions")
 @pytest.mark.parametrize("name", ["double_pendulum", pytest.param("baxter_bare", marks=pytest.mark.soak)])
 def test_a_plain_compiler_gives_the_same_bits(name: str, tmp_path: Path) -> None:
-    """What an old control PC's compiler lacks, tcc lacks too; without reordered arithmetic every bit is the same.
+    """Tcc lacks what an old control PC's compiler lacks; without reordered arithmetic every bit is the same.
 
     With reduced counts the suite's own robots are tcc's, and the other one is made by cc.
     """

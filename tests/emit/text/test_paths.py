@@ -192,8 +192,8 @@ def test_parameters_of_every_row_are_taken_one_by_one(on_path: Robot) -> None:
             np.testing.assert_array_equal(one, many[k])
 
 
-def test_symbols(robot: Robot) -> None:
-    """What only serves to choose is not offered, and nothing more is wanted than of libm and libc."""
+def test_symbols_of_paths_are_hidden(robot: Robot) -> None:
+    """Symbols that only serve to choose are not offered, and none is wanted but of libm and libc."""
     text = subprocess.run(
         ["nm", "-D", "--defined-only", str(robot.folder / robot.manifest.library)],
         capture_output=True,

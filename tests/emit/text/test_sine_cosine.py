@@ -54,7 +54,9 @@ def both(
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="extended precision is the reference")
-def test_accuracy(both: Callable[..., tuple[Array, Array]], count: Callable[[int, int], int]) -> None:
+def test_sine_and_cosine_are_accurate(
+    both: Callable[..., tuple[Array, Array]], count: Callable[[int, int], int]
+) -> None:
     rng = np.random.default_rng(1)
     n = count(200_000, 4_000_000)
     quarters = np.arange(-60_000, 60_001) * (0.5 * np.pi)

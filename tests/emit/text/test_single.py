@@ -115,7 +115,7 @@ def given(robot: Robot) -> bytes:
 
 
 def split(robot: Robot, data: bytes) -> dict[str, tuple[np.ndarray, np.ndarray, int]]:
-    """Of each function its results (ROWS, size), statuses and bytes of stack."""
+    """Results of each function (ROWS, size), statuses and bytes of stack."""
     numbers, result, at = np.frombuffer(data, dtype=np.float32), {}, 0
     for name in FUNCTIONS:
         size = sum(a.size() for a in entry_of(robot, name).outputs) + 1
@@ -259,8 +259,8 @@ STEPS = 20
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_rollout_and_its_gradient(name: str, tmp_path: Path) -> None:
-    """Of 0.2 s from 20 states, under about what holds the arm there, beside double: where it ends [rad], and what a seed on
-    every node gives, by its largest entry."""
+    """Runs of 0.2 s from 20 states, under about what holds the arm there, beside double: where they end [rad], and what a seed
+    on every node gives, by its largest entry."""
     robot, library = made(name), tmp_path / "single.so"
     sources = sorted(map(str, (robot.folder / "float" / "src").glob("*.c")))
     flags = ["-std=c99", "-O1", "-ffp-contract=off", "-shared", "-fPIC", f"-I{robot.folder / 'float'}"]

@@ -1,6 +1,6 @@
 """Deviations are told where the model is the recordings', and withheld where it is not: counts over twelve scenarios.
 
-Recordings are of an arm made from a seed, by an integrator of its own (`support/scenarios.py`).
+Recordings are of an arm made from a seed, by an integrator of its own (`support/recordings/scenarios.py`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
+from support.recordings.scenarios import SCENARIOS, Arm, Count, N, sets
 from support.robots import generated
-from support.scenarios import SCENARIOS, Arm, Count, N, sets
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.identify import Identification, Settings, identify

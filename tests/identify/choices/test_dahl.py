@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from support.recordings.scenarios import SCENARIOS, WAY, Arm, sets
 from support.robots import generated
-from support.scenarios import SCENARIOS, WAY, Arm, sets
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.identify import Identification, Settings, identify

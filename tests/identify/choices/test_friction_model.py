@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from support.motions import motion
 from support.numeric import Array, differences
 from support.robots import generated, loaded
-from support.sled import law
+from support.small.sled import law
 
 from diffpbd.runtime.cli import cli
 from diffpbd.runtime.identify import Identification, Settings, identify

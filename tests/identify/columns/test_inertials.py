@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import casadi
 import numpy as np
 import pytest
-from support.convex import convex_optimum
+from support.judges.convex import convex_optimum
 from support.motions import samples
 from support.robots import loaded
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from support.motions import motion, samples
-from support.sprung import SPRING, springs, sprung_pendulum
+from support.small.sprung import SPRING, springs, sprung_pendulum
 
 from diffpbd.runtime import InputError, Robot
 from diffpbd.runtime.cli import cli

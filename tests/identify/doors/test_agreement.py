@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.followed import PENDULUM, PENDULUM_TRUTH, followed
 from support.motions import EXACT, samples
+from support.recordings.followed import PENDULUM, PENDULUM_TRUTH, followed
 from support.robots import loaded
 
 from diffpbd.runtime.base.errors import SolverError

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.convex import convex_optimum
+from support.judges.convex import convex_optimum
 from support.robots import generated
 
 from diffpbd.runtime import load

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from support.closed_judge import Judge
-from support.closed_robots import case
+from support.judges.closed import Judge
 from support.mechanisms import MECHANISMS
+from support.small.closed_robots import case
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import InputError

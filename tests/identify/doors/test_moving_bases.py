@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.floating_arm import flat_arms, stopped_flap
 from support.free_flyer import FreeFlyer, difference, moved, position, product
+from support.small.floating_arm import flat_arms, stopped_flap
 
 import diffpbd
 from diffpbd.runtime import Robot

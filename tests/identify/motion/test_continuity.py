@@ -8,7 +8,7 @@ from dataclasses import replace
 import casadi
 import numpy as np
 import pytest
-from support.followed import PENDULUM_TRUTH, followed
+from support.recordings.followed import PENDULUM_TRUTH, followed
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import SolverError

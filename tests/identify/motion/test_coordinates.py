@@ -7,7 +7,7 @@ from dataclasses import replace
 import casadi
 import numpy as np
 import pytest
-from support.followed import followed
+from support.recordings.followed import followed
 from support.robots import generated
 
 from diffpbd.runtime import Robot, load

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.closed_robots import case
+from support.small.closed_robots import case
 
 from diffpbd.runtime import Robot
 from diffpbd.runtime.base.errors import InputError, SolverError

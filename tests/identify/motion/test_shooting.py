@@ -10,7 +10,7 @@ import casadi
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.followed import PENDULUM, PENDULUM_TRUTH, arm_truth, followed
+from support.recordings.followed import PENDULUM, PENDULUM_TRUTH, arm_truth, followed
 from support.robots import generated, loaded
 
 from diffpbd.runtime import Robot

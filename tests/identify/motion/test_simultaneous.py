@@ -5,7 +5,7 @@ from collections.abc import Callable
 import casadi
 import numpy as np
 import pytest
-from support.followed import PENDULUM, PENDULUM_TRUTH, arm_truth, followed
+from support.recordings.followed import PENDULUM, PENDULUM_TRUTH, arm_truth, followed
 from support.robots import loaded
 
 from diffpbd.runtime import InputError, Robot

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.followed import PENDULUM, PENDULUM_TRUTH, followed
+from support.recordings.followed import PENDULUM, PENDULUM_TRUTH, followed
 from support.robots import generated
 
 from diffpbd.runtime import Robot

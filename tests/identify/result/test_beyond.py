@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.coverage import KINDS, recordings
+from support.recordings.coverage import KINDS, recordings
 from support.robots import loaded
 
 from diffpbd.runtime.identify.result.beyond import beyond_training

@@ -8,8 +8,8 @@ import shutil
 from pathlib import Path
 
 from click.testing import CliRunner
-from support.bags import recorded
 from support.motions import motion
+from support.recordings.bags import recorded
 from support.robots import generated, loaded
 
 from diffpbd.runtime.base.files import hash_of

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.coverage import KINDS, Coverage, recordings, truth_of
 from support.motions import samples
+from support.recordings.coverage import KINDS, Coverage, recordings, truth_of
 from support.robots import loaded
 
 from diffpbd.runtime.identify import identify

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support import scenarios
+from support.recordings import scenarios
+from support.recordings.scenarios import RATE, Arm, N, Scenario, simulated
 from support.robots import generated
-from support.scenarios import RATE, Arm, N, Scenario, simulated
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import f as fisher
 from support.motions import EXACT, motion
+from support.recordings.scenarios import Arm, Scenario, sets
 from support.robots import generated, loaded
-from support.scenarios import Arm, Scenario, sets
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.identify import Identification, Settings, identify

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 from support.description.builders import BODY, joint, link, robot
 from support.motions import EXACT, motion
+from support.recordings.scenarios import Arm, Scenario, sets
 from support.robots import generated
-from support.scenarios import Arm, Scenario, sets
 
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.errors import InputError

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from support.closed_judge import Judge
+from support.judges.closed import Judge
 
 from diffpbd.codegen.description.robot.robot import Robot
 

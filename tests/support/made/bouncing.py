@@ -1,4 +1,4 @@
-"""What bounces."""
+"""Robots that bounce."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from support.mechanisms import MECHANISMS, robot_of
-from support.stopped import stopped_arm
+from support.small.stopped import stopped_arm
 
 from diffpbd.runtime import Robot
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from support import touching
+from support.judges.touch_oracle import Oracle
 from support.mechanisms import in_cache
 from support.robots import generated
-from support.touch_oracle import Oracle
 
 from diffpbd.codegen.description.front.resolve import find_recipe, read_robot
 from diffpbd.codegen.graph.loops.build import build

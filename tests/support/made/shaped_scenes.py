@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from support.mechanisms import robot_of
-from support.shaped import alone, over, pair
+from support.small.shaped import alone, over, pair
 
 from diffpbd.runtime import Robot
 

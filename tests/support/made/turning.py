@@ -1,4 +1,4 @@
-"""What turns and rolls on a table."""
+"""Bodies that turn and roll on a table."""
 
 from __future__ import annotations
 

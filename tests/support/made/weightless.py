@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from support.floating_arm import stopped_flap
 from support.free_flyer import position
+from support.small.floating_arm import stopped_flap
 
 Array = Any
 

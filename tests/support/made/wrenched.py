@@ -26,7 +26,7 @@ def wrenches(frames: list[str], seed: int = 3, size: float = 5.0) -> dict[str, f
 
 
 def pushed_pendulum(folder: Path) -> Robot:
-    """Of two links, the wrenches on the first and on the second's tip; `folder` holds its recipe."""
+    """A pendulum of two links, the wrenches on the first and on the second's tip; `folder` holds its recipe."""
     toml = folder / "pushed_pendulum.toml"
     urdf = find_recipe("double_pendulum").urdf
     toml.write_text(f'urdf = "{urdf}"\ntip = "tip"\nvariants = ["variational_direct", "paper_direct"]\n')

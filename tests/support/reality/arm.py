@@ -108,7 +108,7 @@ class RealArm:
         self._told.append((self.time + self.differences.command_delay, np.array(torque, dtype=float)))
 
     def drive(self, torque: np.ndarray, damping: np.ndarray | float = 0.0) -> None:
-        """What the motors give from now on [N·m], within their limits, with a `damping` [N·m·s/rad] of the drive's own."""
+        """Set what the motors give from now on [N·m], within their limits, with a `damping` [N·m·s/rad] of the drive's own."""
         self.driven = np.minimum(np.maximum(torque, -self.effort), self.effort)
         self.gears.viscous[:] = self._viscous + damping
 
@@ -202,7 +202,7 @@ class RealArm:
         return self.links.place().copy()
 
     def holding(self) -> np.ndarray:
-        """What motors have to be told against weight and spring [N·m]."""
+        """The torques that hold against weight and spring [N·m]."""
         return self._weight() / self._gain
 
     def _weight(self) -> np.ndarray:
@@ -219,7 +219,7 @@ class RealArm:
         return mass + np.diag(self.gears.rotor)
 
     def energy(self) -> float:
-        """Of links, rotors, gears, spring and height [J]."""
+        """Energy of links, rotors, gears, spring and height [J]."""
         gears = self.gears
         mass, _ = self.links.at(gears.q, gears.dq)
         bent = gears.theta - gears.q

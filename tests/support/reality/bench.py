@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from diffpbd.runtime.model.limits import Limits
-from support.bench_arm import Bench
-from support.bench_baxter import BenchBaxter
-from support.lone_baxter import DT, HELD, SERVO, SINKING, LoneBaxter
+from support.arms.bench import Bench
+from support.arms.bench_baxter import BenchBaxter
+from support.arms.lone_baxter import DT, HELD, SERVO, SINKING, LoneBaxter
 from support.reality.arm import STEP, RealArm
 from support.reality.differences import Differences
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from support import lone_baxter
+from support.arms import lone_baxter
 from support.compiled import CACHE
-from support.universal import UR5E, write
+from support.small.universal import UR5E, write
 
 ROBOTS = Path(__file__).parents[3] / "codegen" / "robots"
 
@@ -37,7 +37,7 @@ class Kind:
     rest: float = 0.0
 
     def robot(self) -> str:
-        """What `generated` is asked for."""
+        """The name by which `generated` is asked."""
         return self.shipped or str(self.urdf())
 
 

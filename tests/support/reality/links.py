@@ -80,7 +80,7 @@ class Links:
         return self.data.xpos[self._hand]
 
     def jacobian(self) -> np.ndarray:
-        """Of the hand's place (3, n), at the q of the last `at`."""
+        """Jacobian of the hand's place (3, n), at the q of the last `at`."""
         mujoco.mj_jacBody(self.model, self.data, self._jacobian, None, self._hand)
         return self._jacobian
 

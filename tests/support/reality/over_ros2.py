@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diffpbd.runtime.model.limits import Limits
-from support.bench_ros2 import OverRos2
+from support.arms.bench_ros2 import OverRos2
 from support.reality.bench import BenchReal
 from support.reality.differences import Differences
 

@@ -16,8 +16,8 @@ from diffpbd.runtime.loop.run import Run, RunOptions
 from diffpbd.runtime.loop.stopping import Report, StopRequest
 from diffpbd.runtime.loop.supervisor import Settings
 from diffpbd.runtime.model.limits import Limits
-from support.calm_stops import Laws, by_pinocchio, generated_laws, law_of
 from support.reality import KINDS, BenchReal, Differences
+from support.reality.calm_stops import Laws, by_pinocchio, generated_laws, law_of
 
 REST = 0.05
 """rad/s of rotors at rest; links on elastic gears go on swinging for a while."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from support.framed import Framed
+from support.judges.framed import Framed
 
 DATA = Path(pin.__file__).parents[4] / "share" / "example-robot-data" / "robots"
 

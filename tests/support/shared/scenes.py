@@ -8,9 +8,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from support.closed_robots import case as closed
-from support.floating_arm import stopped_flap
 from support.free_flyer import moved
+from support.judges.properties import Scene
 from support.made.block import robot as touching
 from support.made.bouncing import given
 from support.made.bouncing import made as bouncing
@@ -27,8 +26,9 @@ from support.made.turning import ON_TABLE
 from support.made.turning import made as turned
 from support.made.weightless import SPIN, UPPER, start, weightless
 from support.mechanisms import MECHANISMS
-from support.properties import Scene
-from support.stopped import stopped_arm
+from support.small.closed_robots import case as closed
+from support.small.floating_arm import stopped_flap
+from support.small.stopped import stopped_arm
 
 from diffpbd.runtime import Robot
 

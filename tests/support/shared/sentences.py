@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from support.bench_arm import Bench
-from support.sensors import Filtered
+from support.arms.bench import Bench
+from support.arms.sensors import Filtered
 
 
 def normal() -> Bench:

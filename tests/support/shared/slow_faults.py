@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from support.bench_arm import BenchArm
-from support.sensors import Filtered
+from support.arms.bench import BenchArm
+from support.arms.sensors import Filtered
 
 
 def slowly(change: Callable[[dict, float], dict]) -> Callable[[BenchArm], None]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from diffpbd.runtime.logs.csv import Log
-from support.bags import recorded as bagged
+from support.recordings.bags import recorded as bagged
 from support.spoiled.arm import JOINTS, Table, recorded, written
 from support.spoiled.files import G, again, data, kept
 from support.spoiled.kind import Kind, Spoil

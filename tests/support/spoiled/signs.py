@@ -94,7 +94,12 @@ KINDS = [
         cause="sign",
     ),
     Kind(
-        S, "all torques' signs", changed(times(-1.0, "tau")), "its torque has the wrong sign", "--flip …", cause="sign"
+        S,
+        "all torques' signs",
+        changed(times(-1.0, "tau")),
+        "all torques have the wrong sign",
+        "--flip …",
+        cause="sign",
     ),
     Kind(
         S,

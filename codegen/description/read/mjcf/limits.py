@@ -1,4 +1,4 @@
-"""What of a compiled MuJoCo model has no place in the dynamics generated here: refused where it would be another robot without
+"""Features of a compiled MuJoCo model that the dynamics generated here lack: refused where it would be another robot without
 it, named where it may be missed."""
 
 from __future__ import annotations

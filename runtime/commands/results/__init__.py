@@ -1,0 +1,1 @@
+"""Words, tables, pictures and files that commands end with, and the live line until then."""
