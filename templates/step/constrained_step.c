@@ -21,7 +21,7 @@ static int advance_from(const double *p, const double *pd, const double *u, cons
     memcpy(pd_next, pd, N * sizeof(double));
     return STATUS_STEP_NOT_FORWARDS;
   }
-  start_kernel(p, pd, u, h, alpha, w->model, w->record, w->terms, p_next, w->A0, w->gap,
+  start_kernel(p, pd, u, h, alpha, w->model, w->record, w->terms, p_next, w->loop.first, w->loop.gap,
 #if UNILATERAL
                w->energy,
 #elif ROWS
@@ -29,7 +29,7 @@ static int advance_from(const double *p, const double *pd, const double *u, cons
 #endif
                w->kernel);
 #if ROWS
-  if (off == 0 && openness(w->gap) > C_OPEN) status = STATUS_LOOP_OPEN;
+  if (off == 0 && openness(w->loop.gap) > C_OPEN) status = STATUS_LOOP_OPEN;
 #endif
   memcpy(w->guess, p_next, N * sizeof(double));
 #if UNILATERAL
@@ -66,7 +66,7 @@ HIDDEN int STEP(onward)(int first, const double *const *in, double *const *out, 
 #endif
 static int differentiate(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                          const double *alpha, double *const *out, Work *w) {
-  double *carried = w->C, *Z1 = w->inverse, *Z2 = w->response;
+  double *carried = w->scratch, *Z1 = w->pose.inverse, *Z2 = w->rate.inverse;
 #if EXACT
   double smooth[2 * N], *p_next = smooth, *pd_next = smooth + N;
 #else
@@ -82,21 +82,21 @@ static int differentiate(const double *p, const double *pd, const double *u, con
 #endif
   if (status != 0) return status;
   if (linearise(p, pd, u, h, alpha, p_next, pd_next, w) != 0) return STATUS_LOOPS_SINGULAR;
-  product(Z2, w->blocks.K1, N, N, N, -1.0, 0.0, carried);
-  product(w->V2, w->blocks.B1, N, ROWS, N, -1.0, 1.0, carried);
-  product(Z1, w->blocks.K0, N, N, N, -1.0, 0.0, out[2]);
+  product(Z2, w->blocks.rate_by_end, N, N, N, -1.0, 0.0, carried);
+  product(w->rate.rows, w->blocks.rows_by_end, N, ROWS, N, -1.0, 1.0, carried);
+  product(Z1, w->blocks.pose_by_start, N, N, N, -1.0, 0.0, out[2]);
 #if CONTACTS
-  stiff_product(1, w->R1, carried, w);
-  stiff_product(0, w->S0, out[2], w);
+  stiff_product(1, w->contact.rate_by_end, carried, w);
+  stiff_product(0, w->contact.slid_by_start, out[2], w);
 #endif
-  product(Z1, w->blocks.M0, N, N, N, h[0], 0.0, out[3]);
+  product(Z1, w->blocks.inertia, N, N, N, h[0], 0.0, out[3]);
   for (i = 0; i < N * N; i++) out[4][i] = half * Z1[i];
   product(carried, out[2], N, N, N, 1.0, 0.0, out[5]);
   for (j = 0; j < N; j++) { /* - response D^T */
     for (i = 0; i < N; i++) {
       double sum = 0.0;
       int k;
-      for (k = 0; k < N; k++) sum += Z2[i + N * k] * w->blocks.D[j + N * k];
+      for (k = 0; k < N; k++) sum += Z2[i + N * k] * w->blocks.pose_by_end[j + N * k];
       out[5][i + N * j] -= sum;
     }
   }
@@ -121,7 +121,7 @@ static void note(int k, const double *h, double *const *out, const Work *w) {
   int stage, i, next = 1;
   memcpy(out[0] + 5 * (ptrdiff_t)k, w->count, 5 * sizeof(double));
   for (stage = 0; stage < 2 && ROWS > 0; stage++, next++) {
-    for (i = 0; i < ROWS; i++) out[next][(ptrdiff_t)k * ROWS + i] = (stage ? w->H : w->L)[i] / h[0];
+    for (i = 0; i < ROWS; i++) out[next][(ptrdiff_t)k * ROWS + i] = (stage ? w->rate.multipliers : w->pose.multipliers)[i] / h[0];
   }
   for (stage = 0; stage < 2 && SIDES > 0; stage++, next++) {
     memcpy(out[next] + (ptrdiff_t)k * SIDES, (stage ? w->push_rate : w->push), SIDES * sizeof(double));
@@ -178,18 +178,18 @@ HIDDEN int STEP(rollout_impulses)(int steps, const double *const *in, double *co
 #if ALPHA_JACOBIAN && !UNILATERAL
 HIDDEN int STEP(jac_alpha_joint_step)(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;
-  double *p_next = w->bar, *pd_next = p_next + N, *carried = w->C;
+  double *p_next = w->bar, *pd_next = p_next + N, *carried = w->scratch;
   double *F = w->rows, *g = F + N * NA, *G = g + ROWS * NA, *rates = G + N * NA;
   const int status = linearised(in, w);
   if (status != 0) return status;
-  by_alpha_kernel(in[0], in[1], in[2], in[3], p_next, pd_next, in[4], w->L, w->H, F, g, G, rates, w->kernel);
-  product(w->response, w->blocks.K1, N, N, N, -1.0, 0.0, carried);
-  product(w->V2, w->blocks.B1, N, ROWS, N, -1.0, 1.0, carried);
-  product(w->inverse, F, N, N, NA, -1.0, 0.0, out[0]);
-  product(w->V1, g, N, ROWS, NA, -1.0, 1.0, out[0]);
+  by_alpha_kernel(in[0], in[1], in[2], in[3], p_next, pd_next, in[4], w->pose.multipliers, w->rate.multipliers, F, g, G, rates, w->kernel);
+  product(w->rate.inverse, w->blocks.rate_by_end, N, N, N, -1.0, 0.0, carried);
+  product(w->rate.rows, w->blocks.rows_by_end, N, ROWS, N, -1.0, 1.0, carried);
+  product(w->pose.inverse, F, N, N, NA, -1.0, 0.0, out[0]);
+  product(w->pose.rows, g, N, ROWS, NA, -1.0, 1.0, out[0]);
   product(carried, out[0], N, N, NA, 1.0, 0.0, out[1]);
-  product(w->response, G, N, N, NA, -1.0, 1.0, out[1]);
-  product(w->V2, rates, N, ROWS, NA, -1.0, 1.0, out[1]);
+  product(w->rate.inverse, G, N, N, NA, -1.0, 1.0, out[1]);
+  product(w->rate.rows, rates, N, ROWS, NA, -1.0, 1.0, out[1]);
   return 0;
 }
 #endif
@@ -202,7 +202,7 @@ HIDDEN int STEP(node_torque)(const double *const *in, double *const *out, double
   (void)j;
   if (!(in[3][0] >= C_LEAST_STEP)) return STATUS_STEP_NOT_FORWARDS;
   prepare(in[4], w);
-  node_kernel(in[0], in[1], in[2], in[3], in[4], w->model, left, w->momentum, w->mass, w->A,
+  node_kernel(in[0], in[1], in[2], in[3], in[4], w->model, left, w->momentum, w->mass, w->loop.last,
               w->kernel);
 #if UNILATERAL
   for (j = 0; j < N; j++) torque[j] = (in[2][j] - in[0][j]) / (4.0 * half_h); /* mean rate, at which friction is evaluated */
@@ -217,7 +217,7 @@ HIDDEN int STEP(node_torque)(const double *const *in, double *const *out, double
   node_torque_kernel(torque, w->trial, in[4], offset, w->kernel); /* at rest and without torque: the sensor's offset */
   node_torque_kernel(left, rate, in[4], torque, w->kernel);
   for (j = 0; j < N; j++) torque[j] -= offset[j];
-  status = share(torque, w->A, out[0], w->L, left, w);
+  status = share(torque, w->loop.last, out[0], w->pose.multipliers, left, w);
   for (j = 0; j < N; j++) out[0][j] += motor[j] ? offset[j] : 0.0;
   return status;
 #else

@@ -19,7 +19,7 @@ static void turn_torque(const double *h, const double *u, const double *p_next, 
   for (i = 0; i < 3; i++) momentum[3 + i] += 0.5 * h[0] * (torque[i] - u[3 + i]);
 }
 
-/* Adds derivatives of -h^2/2 E^T u by the pose to K0 or K1. */
+/* Adds derivatives of -h^2/2 E^T u by the pose to a block by poses. */
 static void turn_slopes(const double *p, const double *u, const double *h, double *K) {
   const double c1 = cos(p[3]), s1 = sin(p[3]), c2 = cos(p[4]), s2 = sin(p[4]), half = 0.5 * h[0] * h[0];
   K[4 + 3 * N] -= half * (c1 * u[5] - s1 * u[4]);

@@ -12,8 +12,8 @@
 /* Residual of a stage at x (pose or rates) and the given impulses of loops and unilateral rows, with the slopes that `newton` needs.
  * Returns its squared norm. Units are momenta: the pose stage is divided by h. Impulses of distant rows are outputs. */
 static double evaluate(Stage *s, const double *x, const double *loops, double *impulse, Work *w) {
-  double *F = w->gradient, *D = w->slopes, *g = w->gap, *A = w->A;
-  const double *model = w->model, *along = s->end ? A : w->A0, scale = s->end ? 1.0 : 1.0 / s->h[0];
+  double *F = w->gradient, *D = w->slopes, *g = w->loop.gap, *A = w->loop.last;
+  const double *model = w->model, *along = s->end ? A : w->loop.first, scale = s->end ? 1.0 : 1.0 / s->h[0];
   double sum = 0.0;
   int i, j, k;
   s->approached = 0;

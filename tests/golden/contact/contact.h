@@ -31,7 +31,7 @@ extern "C" {
  * it where contact_hash() gives the same text. */
 #define CONTACT_VERSION "0.2.0"
 #define CONTACT_ABI 1
-#define CONTACT_HASH "4ae4a8f0eb60c6e289fd1c7f0ac9d9cb696017937192fd3ca6e4268ae20144f0"
+#define CONTACT_HASH "ef00d260470495284ae8092ea52d33e87fe4a98fdbeeb4fa9495139c067995ac"
 
 enum contact_status {
   CONTACT_STATUS_OK = 0,

@@ -31,7 +31,7 @@ extern "C" {
  * it where loop_hash() gives the same text. */
 #define LOOP_VERSION "0.2.0"
 #define LOOP_ABI 1
-#define LOOP_HASH "cefe28dd2eab427a10b13654f4b0238f60fe22ff3d13db2986d6303ea0c71751"
+#define LOOP_HASH "ef53f0fec660c5e425da6d247fa910e0e27542a04804a46904269dab47e54a86"
 
 enum loop_status {
   LOOP_STATUS_OK = 0,
