@@ -20,8 +20,9 @@ LONG = {"ur5"}
 """They derive a robot that nothing else needs."""
 
 
-ELSEWHERE = {"minimal", "mppi", "inertias_by_gradient"}
-"""The first is run by tests/test_readme.py; the others need PyTorch and a graphics card."""
+ELSEWHERE = {"minimal", "bumper", "swirl", "mppi", "inertias_by_gradient"}
+"""The first is run by tests/test_readme.py, the next two by tests/parameters/test_own_elements.py; the others need PyTorch
+and a graphics card."""
 
 
 def found(text: str, words: str) -> float:

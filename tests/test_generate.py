@@ -311,17 +311,7 @@ def test_interrupted_half_way(
     before = files(good)
     compiler, started = slow_compiler
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            textwrap.dedent(SCRIPT),
-            "generate",
-            str(one),
-            "--out",
-            str(good),
-            "--friction",
-            "urdf",
-        ],
+        [sys.executable, "-c", textwrap.dedent(SCRIPT), "generate", str(one), "--out", str(good), "--friction", "urdf"],
         env={**os.environ, "CC": str(compiler)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -390,11 +380,7 @@ def test_the_same_bytes_under_other_circumstances(tmp_path: Path) -> None:
         "HOME": str(tmp_path),
     }
     subprocess.run(
-        [sys.executable, "-c", DETERMINISM, str(other)],
-        cwd=other.parent,
-        env=environment,
-        check=True,
-        umask=0o077,
+        [sys.executable, "-c", DETERMINISM, str(other)], cwd=other.parent, env=environment, check=True, umask=0o077
     )
     ours, theirs = (
         {

@@ -9,10 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.judges.properties import properties_of
-from support.shared.scenes import (
-    LONG,
-    SCENES,
-)
+from support.shared.scenes import LONG, SCENES
 
 
 @pytest.mark.parametrize(

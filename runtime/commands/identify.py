@@ -133,7 +133,7 @@ def command(
     """Identify parameters of the generated ROBOT from recordings.
 
     LIST holds, separated by commas: friction (Coulomb and viscous friction and a torque offset of every joint), spring
-    (the joints that the recipe lists), spring.JOINT, lever_spring (of a robot generated with --lever-spring), inertials,
+    (the joints that the recipe lists), spring.JOINT, the name of a force element (docs/elements.md), inertials,
     contact (friction of contacts and heights of planes, by motion in contact), loop (lengths of closed loops, by the encoders,
     as origin of such a robot), or entries of alpha or prefixes of them, such
     as rotor_inertia or payload.mass. The result is printed; --out writes it.

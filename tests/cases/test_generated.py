@@ -170,11 +170,7 @@ def test_orientation_errors_at_the_edge_points(cases: Path) -> None:
         second = ca.jacobian(ca.densify(first), xi)
         squared = ca.gradient(ca.sumsqr(flat), xi)
         functions[name] = ca.Function(
-            name,
-            [v for _, v in inputs],
-            [flat, first, second, squared],
-            [k for k, _ in inputs],
-            ["f", "J", "H", "g"],
+            name, [v for _, v in inputs], [flat, first, second, squared], [k for k, _ in inputs], ["f", "J", "H", "g"]
         )
     rng = np.random.default_rng(3)
     for point in points:

@@ -37,11 +37,7 @@ def test_help_imports_no_command() -> None:
         (InputError("a\x1b[31m\x9b\u202eb\nc"), 1, "Error: a\ufffd[31m\ufffd\ufffdb\nc\n"),
         (KeyboardInterrupt(), 130, "Interrupted."),
         (click.UsageError("wrong"), 2, "wrong"),
-        (
-            ModuleNotFoundError(name="sympy"),
-            1,
-            "needs sympy, which is not installed: pip install 'diffpbd[codegen]'",
-        ),
+        (ModuleNotFoundError(name="sympy"), 1, "needs sympy, which is not installed: pip install 'diffpbd[codegen]'"),
     ],
 )
 def test_errors_become_a_line_and_a_code(

@@ -27,8 +27,7 @@ def edit_source(folder: Path, old: str, new: str, *, rehash: bool = True) -> Non
     source.write_text(text.replace(old, new), encoding="utf-8")
     if rehash:
         edit_manifest(
-            folder,
-            lambda d: d["files"].update({"src/twin.c": hashlib.sha256(source.read_bytes()).hexdigest()}),
+            folder, lambda d: d["files"].update({"src/twin.c": hashlib.sha256(source.read_bytes()).hexdigest()})
         )
 
 

@@ -17,11 +17,7 @@ RNG = np.random.default_rng(3)
 
 @pytest.fixture
 def point(twin: Robot) -> list[Any]:
-    return [
-        *RNG.normal(size=(3, 2)),
-        0.02,
-        twin.alpha.vector({"payload.mass": 0.3, "friction.viscous.a": 0.2}),
-    ]
+    return [*RNG.normal(size=(3, 2)), 0.02, twin.alpha.vector({"payload.mass": 0.3, "friction.viscous.a": 0.2})]
 
 
 @pytest.fixture

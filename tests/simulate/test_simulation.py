@@ -76,8 +76,5 @@ def test_a_variant_that_was_not_generated(twin: Robot) -> None:
 
 
 def test_failures_name_the_step(twin: Robot) -> None:
-    with (
-        np.errstate(all="ignore"),
-        pytest.raises(SolverError, match=r"the state is no longer finite; a smaller h"),
-    ):
+    with np.errstate(all="ignore"), pytest.raises(SolverError, match=r"the state is no longer finite; a smaller h"):
         simulate(twin, duration=1e6, h=1e4, start=([1, 1], None), alpha=twin.alpha.vector({"spring.stiffness.a": 1e9}))

@@ -91,12 +91,7 @@ def free(robot: Robot) -> dict[str, Array]:
     spring."""
     n = robot.n
     friction = np.tile([0.0, 0.0, 0.01], n)
-    return {
-        "gravity": np.array([0, 0, -9.81]),
-        "u": np.zeros(n),
-        "friction": friction,
-        "spring": np.zeros(2 * n),
-    }
+    return {"gravity": np.array([0, 0, -9.81]), "u": np.zeros(n), "friction": friction, "spring": np.zeros(2 * n)}
 
 
 @cache

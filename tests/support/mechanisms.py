@@ -154,11 +154,7 @@ def watt() -> Mechanism:
     four = four_bar()
     return Mechanism(
         [*four.links, bar("x1", 0.6, 0.45), bar("x2", 0.6, 0.5)],
-        [
-            *four.joints,
-            joint("j4", "coupler", "x1", (0.5, 0, 0.25)),
-            joint("j5", "rocker", "x2", (0.9, 0, -0.1)),
-        ],
+        [*four.joints, joint("j4", "coupler", "x1", (0.5, 0, 0.25)), joint("j5", "rocker", "x2", (0.9, 0, -0.1))],
         [*four.loops, loop("second", "hinge", "x1", (0.45, 0, 0), "x2", (0.5, 0, 0), axis=PLANAR)],
         {"j1": 0.9, "j2": -0.48, "j3": 1.2, "j4": 0.8, "j5": 1.5},
     )

@@ -1,9 +1,9 @@
 """Torque-level identification: the measured torque as terms of the motion times coefficients of the parameters.
 
 `torque_terms` T(p, pd, pdd, alpha) and `torque_coefficients` φ(alpha) with T φ = inverse_dynamics less external wrenches and
-lever springs, for every motion and every alpha. T depends on alpha only through gravity, the joint origins and the transition
-and Stribeck velocities. So where these are known, a recording of any length condenses into one small triangular system before
-a solver sees it.
+springs on chosen joints, for every motion and every alpha. T depends on alpha only through gravity, the joint origins and
+velocities of the friction law. So where these are known, a recording of any length condenses into one small triangular system
+before a solver sees it.
 """
 
 from __future__ import annotations

@@ -15,15 +15,7 @@ from diffpbd.codegen.description.read.numerals import read_limit, read_number, r
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [
-        ("1", 1.0),
-        (" +1.5E0 ", 1.5),
-        ("2.", 2.0),
-        (".5", 0.5),
-        ("-1e-3", -1e-3),
-        ("\n1\t", 1.0),
-        ("1e-400", 0.0),
-    ],
+    [("1", 1.0), (" +1.5E0 ", 1.5), ("2.", 2.0), (".5", 0.5), ("-1e-3", -1e-3), ("\n1\t", 1.0), ("1e-400", 0.0)],
 )
 def test_numbers_of_the_wild(text: str, value: float) -> None:
     assert read_number(text) == value

@@ -41,11 +41,7 @@ def test_encodings_and_prologs(content: bytes) -> None:
 def test_foreign_elements_are_set_apart() -> None:
     root = parse(b'<robot xmlns:x="urn:x"><x:link name="b"/><link name="a" x:note="n"/></robot>')
     assert [child.attributes["name"] for child in root.named("link")] == ["a"]
-    assert [(each.tag, each.namespace) for each in root.walk()] == [
-        ("robot", ""),
-        ("link", "urn:x"),
-        ("link", ""),
-    ]
+    assert [(each.tag, each.namespace) for each in root.walk()] == [("robot", ""), ("link", "urn:x"), ("link", "")]
 
 
 BOMB = '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">' + "".join(

@@ -120,11 +120,7 @@ def test_merging_a_frame_changes_no_bit() -> None:
     body = BODY.replace('value="1"', 'value="0.3"').replace("<mass", '<origin xyz="0.1 0.2 0.7"/><mass')
     source = chain("revolute").replace(link("a").encode(), link("a", body).encode())
     with_frame = robot(
-        link("base"),
-        link("a", body),
-        link("tool", ""),
-        joint("ja", "base", "a"),
-        joint("w", "a", "tool", "fixed"),
+        link("base"), link("a", body), link("tool", ""), joint("ja", "base", "a"), joint("w", "a", "tool", "fixed")
     )
     assert read_urdf(with_frame).links[0].inertial == read_urdf(source).links[0].inertial
     assert alone.links[0].inertial != read_urdf(source).links[0].inertial

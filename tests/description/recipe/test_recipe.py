@@ -149,11 +149,7 @@ def test_the_command_line_says_every_option_that_it_takes() -> None:
 
 def test_resolve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe, robot = resolve("baxter")
-    assert (robot.name, robot.base, [tip.name for tip in robot.tips]) == (
-        "baxter",
-        "torso",
-        ["left_hand_link"],
-    )
+    assert (robot.name, robot.base, [tip.name for tip in robot.tips]) == ("baxter", "torso", ["left_hand_link"])
     _, shorter = resolve("baxter", tip="left_lower_elbow")
     assert shorter.n == 4
     monkeypatch.chdir(tmp_path)

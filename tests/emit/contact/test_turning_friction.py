@@ -7,15 +7,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from support.made.turning import (
-    LOAD,
-    MOMENT,
-    ON_TABLE,
-    ROLLING,
-    TORSIONAL,
-    G,
-    made,
-)
+from support.made.turning import LOAD, MOMENT, ON_TABLE, ROLLING, TORSIONAL, G, made
 from support.touching import MASS, RADIUS
 
 from diffpbd.runtime import Robot

@@ -27,16 +27,7 @@ def run(
     typed = ", ".join(f"{t} {n}" for t, n in zip(types.split(", "), names.split(", "), strict=True))
     source, library = folder / f"{k.name}.c", folder / f"{k.name}.so"
     source.write_text(f"{HEAD}{k.text}\nvoid call({typed}) {{ {k.name}({names}); }}\n")
-    flags = [
-        "-std=c99",
-        "-O2",
-        "-fPIC",
-        "-shared",
-        "-ffp-contract=off",
-        "-Wall",
-        "-Werror",
-        "-Wno-unused-parameter",
-    ]
+    flags = ["-std=c99", "-O2", "-fPIC", "-shared", "-ffp-contract=off", "-Wall", "-Werror", "-Wno-unused-parameter"]
     subprocess.run(["cc", *flags, str(source), "-o", str(library), "-lm"], check=True)
     found = [np.full(size, fill) for size in outputs]
     arrays = [*(np.asarray(x, float) for x in inputs), *found, np.full(max(1, k.work), np.nan)]

@@ -90,37 +90,8 @@ def test_no_warnings_when_optimised(named: tuple[str, ...], tmp_path: Path) -> N
     chosen = [source for source in sources(folder) if not named or source.name in named]
     assert len(chosen) >= len(named) > 0 or len(chosen) > 6
     for source in chosen:
-        cc(
-            *STRICT,
-            "-O2",
-            "-fPIC",
-            f"-I{folder}",
-            "-c",
-            str(source),
-            "-o",
-            str(tmp_path / f"{source.stem}.o"),
-        )
+        cc(*STRICT, "-O2", "-fPIC", f"-I{folder}", "-c", str(source), "-o", str(tmp_path / f"{source.stem}.o"))
     cc(*STRICT, "-O2", f"-I{folder}", "-c", str(folder / "main.c"), "-o", str(tmp_path / "main.o"))
-
-
-@pytest.mark.thorough("prismatic_skew")
-@pytest.mark.parametrize("name", FULL)
-def test_no_warnings(name: str) -> None:
-    folder = generated(name)
-    for source in [*sources(folder), folder / "main.c"]:
-        cc(*STRICT, "-fsyntax-only", f"-I{folder}", str(source))
-
-
-@pytest.mark.parametrize("name", FULL)
-def test_header_for_c_and_cpp(name: str, tmp_path: Path) -> None:
-    header = generated(name) / f"{name}.h"
-    program = tmp_path / "include.c"
-    program.write_text(f'#include "{header}"\n#include "{header}"\nint main(void) {{ return 0; }}\n')
-    cc(*STRICT, "-fsyntax-only", str(program))
-    if shutil.which("c++") is None:
-        pytest.skip("no C++ compiler")
-    strict = ["-std=c++98", "-pedantic", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run(["c++", *strict, "-fsyntax-only", "-x", "c++", str(program)], check=True)
 
 
 def symbols(library: Path, kind: str) -> set[str]:

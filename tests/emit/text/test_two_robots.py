@@ -69,12 +69,10 @@ def build(arms: dict[str, Path], folder: Path, compiler: str, suffix: str, flags
     includes = [f"-I{arms[name]}" for name in NAMES]
     strict = ["-Wall", "-Wextra", "-Werror", "-pedantic"]
     subprocess.run(
-        [compiler, *flags, *strict, *includes, str(program), *objects, "-o", str(folder / suffix), "-lm"],
-        check=True,
+        [compiler, *flags, *strict, *includes, str(program), *objects, "-o", str(folder / suffix), "-lm"], check=True
     )
     return np.array(
-        subprocess.run([str(folder / suffix)], capture_output=True, check=True, text=True).stdout.split(),
-        float,
+        subprocess.run([str(folder / suffix)], capture_output=True, check=True, text=True).stdout.split(), float
     )
 
 

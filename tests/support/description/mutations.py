@@ -116,13 +116,7 @@ def respell_number(text: str, rng: random.Random) -> str:
     if match is None:
         return text
     value = float(match.group())
-    spellings = (
-        f"{value:+.20e}",
-        f"\n\t{value!r} ",
-        f"{value!r}",
-        f"{value:.17g}",
-        f"{value:E}" if value == 0 else "",
-    )
+    spellings = (f"{value:+.20e}", f"\n\t{value!r} ", f"{value!r}", f"{value:.17g}", f"{value:E}" if value == 0 else "")
     return _replace(text, match, rng.choice(spellings) or match.group())
 
 

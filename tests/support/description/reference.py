@@ -63,12 +63,7 @@ def inverse_dynamics(
         if joint.parent < 0:
             w0, a0, v0, x0 = np.zeros(3), np.zeros(3), -np.asarray(gravity, float), np.zeros(3)
         else:
-            w0, a0, v0, x0 = (
-                omega[joint.parent],
-                alpha[joint.parent],
-                accel[joint.parent],
-                places[joint.parent][1],
-            )
+            w0, a0, v0, x0 = (omega[joint.parent], alpha[joint.parent], accel[joint.parent], places[joint.parent][1])
         r = x - x0
         a = v0 + np.cross(a0, r) + np.cross(w0, np.cross(w0, r))
         if joint.type.slides:

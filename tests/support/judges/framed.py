@@ -54,8 +54,7 @@ class Framed:
             files = [str(Path(folder) / path) for path in emission.files if path.endswith(".c")]
             out = Path(folder) / "framed.so"
             subprocess.run(
-                [*find_compiler(), *compile_flags(), "-shared", "-I", folder, "-o", str(out), *files, "-lm"],
-                check=True,
+                [*find_compiler(), *compile_flags(), "-shared", "-I", folder, "-o", str(out), *files, "-lm"], check=True
             )
             return ctypes.CDLL(str(out))
 

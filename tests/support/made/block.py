@@ -13,12 +13,7 @@ from diffpbd.runtime import Robot
 H, G = 0.01, 9.81
 
 
-MADE = {
-    "tumbling_box": lambda: box("floating"),
-    "block": block,
-    "ball": ball,
-    "rod": rod,
-}
+MADE = {"tumbling_box": lambda: box("floating"), "block": block, "ball": ball, "rod": rod}
 
 
 @cache

@@ -159,7 +159,7 @@ KINDS = [
         G,
         "torques that are never set",
         changed(constant),
-        "the torque of waist is constant (0)",
+        "all torques are zero in all",
         "--torque chooses another signal",
         mend=lambda f, w, m: [*w, "--torque", "measured_effort"],
         cause="constant",
