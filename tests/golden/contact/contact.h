@@ -31,7 +31,7 @@ extern "C" {
  * it where contact_hash() gives the same text. */
 #define CONTACT_VERSION "0.2.0"
 #define CONTACT_ABI 1
-#define CONTACT_HASH "ef00d260470495284ae8092ea52d33e87fe4a98fdbeeb4fa9495139c067995ac"
+#define CONTACT_HASH "eab990be98a2cca9bf99c411f790b2b8b4edc56cad6f690d51c06067eb638e9a"
 
 enum contact_status {
   CONTACT_STATUS_OK = 0,

@@ -31,7 +31,7 @@ extern "C" {
  * it where loop_hash() gives the same text. */
 #define LOOP_VERSION "0.2.0"
 #define LOOP_ABI 1
-#define LOOP_HASH "ef53f0fec660c5e425da6d247fa910e0e27542a04804a46904269dab47e54a86"
+#define LOOP_HASH "c81b1018aab4d7a7bd86acfc60fe393c8b2184fdb924821f8aac79ec70794982"
 
 enum loop_status {
   LOOP_STATUS_OK = 0,
