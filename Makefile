@@ -33,7 +33,7 @@ soak: ## The test suite with the long counts
 	@$(SETUP) test
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --soak $(OPTS)
 
-coverage: ## Lines of the emitted solvers that all C tests together run, by file (gcov)
+coverage: ## Lines of the emitted solvers that all C tests together run, by file (gcovr)
 	@$(SETUP) test
 	@PYTHONPATH=tests:. $(BIN)/python -m support.line_coverage $(OPTS)
 

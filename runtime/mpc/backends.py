@@ -22,12 +22,12 @@ class Solver(Protocol):
         """A plan from a first guess (None: cold start; `shifted`: by one step)."""
 
 
-def solver_of(problem: Problem, backend: Backend) -> Solver:
-    """The back end of that name for a problem; CasADi is imported only if it is needed."""
+def solver_of(problem: Problem, backend: Backend, iterations: int) -> Solver:
+    """The back end of that name for a problem, with so many iterations of a tick's program at most; CasADi only if needed."""
     if backend == "embedded":
         from diffpbd.runtime.mpc.embedded import Embedded
 
-        return Embedded(problem)
+        return Embedded(problem, iterations)
     from diffpbd.runtime.mpc.ipopt import Ipopt
 
     return Ipopt(problem)

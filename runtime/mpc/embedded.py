@@ -9,17 +9,14 @@ import numpy as np
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import InputError
 from diffpbd.runtime.functions.rollout import Rollout
+from diffpbd.runtime.mpc.options import TICK_ITERATIONS
 from diffpbd.runtime.mpc.problem import NONE, Plan, Problem, Status, Task
 
 __all__ = ["Embedded"]
 
 GUESS, SHIFTED, COLD = 0.0, 1.0, 2.0
 PROGRAM_ITERATIONS = 30
-"""Iterations per program: of the active-set method, usually 2 or 3; if that fails of the interior point, 5 to 12."""
-TICK_ITERATIONS = 15
-"""Iterations if a tick has one program: bounds its worst-case time (0.1 ms each, Baxter's arm, 20 steps)."""
-NEAR_ITERATIONS = 25
-"""Iterations with distance constraints: up to 20 in the tick where they become active, else 4 to 12."""
+"""Iterations per program of a sequence: 2 or 3 rounds of the active-set method, else 5 to 30 of the interior point."""
 GAP, TICK_GAP = 1e-8, 1e-6
 """[1] Duality gap over the cost at which a program is solved: in a sequence, and in a tick with one program."""
 STEP = 1e-8
@@ -32,15 +29,15 @@ class Embedded:
 
     name = "embedded"
 
-    def __init__(self, problem: Problem) -> None:
-        """For a robot that was generated with `mpc`."""
+    def __init__(self, problem: Problem, iterations: int = TICK_ITERATIONS) -> None:
+        """For a robot that was generated with `mpc`; at most `iterations` where a tick has one program."""
         robot, n, n_p, N = problem.robot, problem.robot.n, problem.robot.n_p, problem.horizon
         if "mpc" not in robot.functions:
             why = robot.manifest.why_not("mpc") or f"Generate it again: {robot.manifest.again()}."
             raise InputError(f"{robot.name} has no function mpc. {why}")
         function = robot.function("mpc")
         assert isinstance(function, Rollout)
-        self.problem = problem
+        self.problem, self.iterations = problem, iterations
         self._options = np.array([COLD, 1, PROGRAM_ITERATIONS, GAP, STEP, *problem.price])
         self._given: dict[str, FloatArray] = {
             "p": np.zeros(n_p), "pd": np.zeros(n), "u_last": np.zeros(n),
@@ -75,9 +72,7 @@ class Embedded:
         self._options[0] = COLD if guess is None else SHIFTED if shifted else GUESS
         if guess is not None:
             self._begin_at(guess)
-        apart = self.problem.apart
-        most = TICK_ITERATIONS if apart is None or not apart.numbers[1] else NEAR_ITERATIONS
-        self._options[2:4] = (most, TICK_GAP) if programs == 1 else (PROGRAM_ITERATIONS, GAP)
+        self._options[2:4] = (self.iterations, TICK_GAP) if programs == 1 else (PROGRAM_ITERATIONS, GAP)
         if not np.isfinite(seconds):
             self._options[1] = programs
             return self._plan(0, 0, 0.0)

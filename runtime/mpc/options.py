@@ -24,13 +24,19 @@ LONGEST = 1e7
 WEIGHTS = tuple(field.name for field in fields(Weights))
 DEAREST = 1e5
 """Price of a metre."""
+TICK_ITERATIONS = 10
+"""Rounds, without the interior point, which takes 0.1 ms an iteration (Baxter's arm, 20 steps)."""
+NEAR_ITERATIONS = 25
+"""The same with distance constraints: a plan that stops early breaks them, so the interior point goes on."""
 
 
 @dataclass(frozen=True)
 class MpcOptions:
     """Options of `Mpc`.
 
-    `programs` quadratic programs a tick (1: a real-time iteration) within `time_limit` [s]; `delay`: steps between measuring a
+    `programs` quadratic programs a tick (1: a real-time iteration) within `time_limit` [s]; `iterations` of one program: up to
+    10 rounds, whose work is bounded, after which the plan stops early within its torque bounds (LIMITED); more let the
+    interior point go on (None: 10, with `clearance` 25); `delay`: steps between measuring a
     state and the torque planned from it acting; `reuse`: failed ticks in a row that go on with an old plan; `price` [cost per
     rad, per rad/s] of broken bounds; `disturbance` [s]: time constant of the observer whose estimate is a constant joint
     torque in the plan (None: no observer); `transition` [rad/s]: the least width in the plan of the sign change of Coulomb
@@ -43,6 +49,7 @@ class MpcOptions:
 
     backend: Backend = option("Solver of a tick.", "embedded", choices=BACKENDS)
     programs: int = option("Quadratic programs per tick.", 1, span=(1, MOST))
+    iterations: int | None = None
     time_limit: float | None = option(
         "No quadratic program of a tick starts later than this.",
         None,
@@ -71,9 +78,16 @@ class MpcOptions:
         "A plan that violates --clearance by more than 1 mm is rejected, and the last plan continues.", False
     )
 
+    @property
+    def rounds(self) -> int:
+        """`iterations`, or the default."""
+        return self.iterations or (TICK_ITERATIONS if self.clearance is None else NEAR_ITERATIONS)
+
     def __post_init__(self) -> None:
         """Refuses numbers out of range, and options of distances without `clearance`."""
         expect(self)
+        if self.iterations is not None and not 1 <= self.iterations <= MOST:
+            raise InputError(f"MPC: iterations: expected 1 to {MOST}, found {self.iterations}.")
         if self.reuse < 0:
             raise InputError(f"MPC: reuse: expected at least 0, found {self.reuse}.")
         if not 0.0 <= self.transition < math.inf:  # NaN too

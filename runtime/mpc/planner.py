@@ -107,7 +107,7 @@ class Mpc(Sent):
         planned[widths] = np.maximum(planned[widths], chosen.transition)
         apart = kept_apart(robot, planned, chosen.clearance, chosen.clearance_price, chosen.clearance_hard)
         self.problem = Problem(robot, horizon, step, planned, rows, tip, limits, chosen.price, apart)
-        self.solver: Solver = solver_of(self.problem, chosen.backend)
+        self.solver: Solver = solver_of(self.problem, chosen.backend, chosen.rounds)
         self.counts: Counter[PlanSource] = Counter()
         self.statuses: Counter[Status] = Counter()
         self._programs = chosen.programs

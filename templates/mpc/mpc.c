@@ -163,7 +163,7 @@ static void bound_torques(const Call *a, const Problem *o) {
   for (k = 0; k < o->count; k++)
     for (i = 0; i < N; i++) {
       double *u = a->U + (ptrdiff_t)k * N;
-      u[i] = motor[i] ? allowed(o->d, i, u[i], k ? u[i - N] : o->u_last[i], 0.0) : 0.0;
+      u[i] = allowed(o->d, i, u[i], k ? u[i - N] : o->u_last[i]);
     }
 }
 
@@ -288,6 +288,20 @@ static double violation(const Call *a, const Problem *o) {
   return most;
 }
 
+/* The cost of the plan. Torques whose program has not seen the curvature of a hard row of distances that they break go back towards the
+ * guess's, half of the way and so on (*step), with the states of a rollout, if `on_way`. */
+static double shortened(const Call *a, const Problem *o, int on_way, double *step) {
+  double cost = merit(a, o, 0.0);
+  int half;
+  for (half = 0; on_way && !near_held(a, o) && half < C_MPC_HALVINGS; half++) {
+    *step *= 0.5;
+    if (!roll(a, o, *step)) continue;
+    bound_torques(a, o);
+    cost = merit(a, o, 0.0);
+  }
+  return cost;
+}
+
 /* Sequential quadratic programming from the guess; writes info, returns a status. */
 static int plan(Call *a, Problem *o, const double *const *in) {
   double gap = 0.0, defect, step = 1.0, change = 0.0;
@@ -323,7 +337,7 @@ static int plan(Call *a, Problem *o, const double *const *in) {
   bound_torques(a, o);
   if (!all_finite(a->U, (nodes - 1) * N) || !all_finite(a->P, nodes * NP) || !all_finite(a->PD, nodes * N))
     return STATUS_MPC_NOT_SOLVED;
-  a->info[COST] = merit(a, o, 0.0);
+  a->info[COST] = shortened(a, o, whole(a->options[MOST]) <= 1, &step);
   a->info[DEFECT] = defect;
   a->info[CHANGE] = change;
   a->info[ITERATIONS] = iteration;
@@ -332,7 +346,7 @@ static int plan(Call *a, Problem *o, const double *const *in) {
   a->info[LAST_GAP] = gap;
   a->info[LAST_STEP] = step;
   if (!near_held(a, o)) return STATUS_MPC_TOO_NEAR;
-  return status == 1 ? STATUS_MPC_LIMITED : STATUS_OK;
+  return status == 1 || (whole(a->options[MOST]) <= 1 && step < 1.0) ? STATUS_MPC_LIMITED : STATUS_OK;
 }
 
 HIDDEN int ON_PATH(mpc)(int steps, const double *const *in, double *const *out, double *work) {

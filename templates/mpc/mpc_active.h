@@ -135,28 +135,6 @@ static int at_row(const Active *w, int count, int k, int kind) {
   return -1;
 }
 
-/* Whether to add stage k's row `kind` because the same row is violated at one of the acts[kind] / share stages before k, where acts[kind]
- * is the number of stages at which it is active. */
-static int spreads(const Problem *o, const int *acts, int share, int k, int kind) {
-  int back;
-  for (back = 1; back <= acts[kind] / share && back <= k; back++)
-    if (o->stage[k - back].t_new[kind] > missed(o, kind)) return at_row(&o->scratch->active, o->scratch->active.count, k, kind) < 0;
-  return 0;
-}
-
-/* The least `share` of `spreads` for which all added rows fit into the working set. */
-static int share_of(const Problem *o, const int *acts) {
-  int share, k, i;
-  for (share = 1; share < ACTIVE; share *= 2) {
-    int count = o->scratch->active.count;
-    for (k = 0; k < o->count; k++)
-      for (i = 0; i < SLACK; i++)
-        if (acts[i] && o->d[i] < C_MPC_NONE) count += o->stage[k].t_new[i] > missed(o, i) || spreads(o, acts, share, k, i);
-    if (count <= ACTIVE) break;
-  }
-  return share;
-}
-
 /* Puts the rows from `from` on, which are sorted by ascending stage, in descending order. */
 static void descending(Active *w, int from) {
   int i = from, j = w->count - 1;
@@ -170,22 +148,21 @@ static void descending(Active *w, int from) {
 }
 
 /* Adds the rows that x_new, u_new violate (only the worst distance of a stage) or, with `guess`, those active at x, u. Returns their
- * number. *left: a violated row was not added, because the working set is full of rows of earlier stages, or has it already. A bound
- * that becomes active at stage after stage would need a round for each; so rows of following stages are added before they are violated,
- * twice as many each round. */
+ * number. *left: a violated row was not added, because there are enough of earlier stages, on which it depends, or it is there already. */
 static int join(Problem *o, int guess, int *left) {
   Active *w = &o->scratch->active;
   const int before = w->count;
-  int acts[SLACK] = {0}, share, k, i, j;
+  int k, i, j;
   *left = 0;
   violations(o);
-  for (j = 0; j < before && !guess; j++)
-    if (w->kind[j] < SLACK && w->set[j] != LOWEST) acts[w->kind[j]]++;
-  share = share_of(o, acts);
   for (k = 0; k < o->count; k++) {
     const Stage *s = &o->stage[k];
     double side[SLACK + NEAR + 1], at_guess[SLACK + NEAR + 1], most = 0.0;
     int worst = -1;
+    if (!guess && w->count - before >= C_MPC_JOINED) {
+      *left = 1;
+      break;
+    }
     memcpy(side, s->t_new, SLACK * sizeof(double));
     near_sides(o, s, s->x_new, side + SLACK);
     if (guess) sides(s->u, k ? s[-1].u : o->u_last, s->x, at_guess);
@@ -194,10 +171,7 @@ static int join(Problem *o, int guess, int *left) {
       const double d = i < SLACK ? o->d[i] : near_room(s, i - SLACK), good = missed(o, i);
       const double violated = i < SLACK ? side[i] : side[i] - d;
       if (d >= C_MPC_NONE) continue;
-      if (!(guess ? at_guess[i] > d - C_MPC_TOUCHES * good : violated > good)) {
-        if (i < SLACK && acts[i] && spreads(o, acts, share, k, i)) add_row(o, k, i, violated);
-        continue;
-      }
+      if (!(guess ? at_guess[i] > d - C_MPC_TOUCHES * good : violated > good)) continue;
       j = at_row(w, before, k, i);
       if (j >= 0) *left |= w->set[j] != HIGHEST;
       else if (i < SLACK || guess) *left |= !add_row(o, k, i, violated);

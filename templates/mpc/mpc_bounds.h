@@ -30,3 +30,8 @@ static double scale_of(const Problem *o, int i) {
   const double half = 0.5 * (o->d[i] + o->d[opposite(i)]);
   return C_MPC_INSIDE * (half < C_MPC_NONE ? half : 1.0);
 }
+
+/* Torque i clamped to its bounds and to its change from `last`; 0 without a motor. */
+static double allowed(const double *d, int i, double value, double last) {
+  return motor[i] ? clamp(clamp(value, last - d[2 * N + i], last + d[2 * N + i]), -d[N + i], d[i]) : 0.0;
+}

@@ -87,8 +87,8 @@ static double until_bound(Active *w, const double *from) {
 /* Solves the dual program with at most *rows rows factorised in all, and takes them off; 0: not to the end. Newton's steps are projected
  * onto the bounds (Bertsekas 1982); where that does not raise the value they end at the first bound. */
 static int multipliers(Active *w, int *rows) {
-  double value = leftover(w), from[ACTIVE], part;
-  int half, blocked = 0;
+  double value = leftover(w), found, from[ACTIVE];
+  int blocked = 0;
   memset(w->blocked, 0, sizeof w->blocked);
   for (;;) {
     if (sorted(w)) {
@@ -100,13 +100,11 @@ static int multipliers(Active *w, int *rows) {
     if (*rows <= 0) return 0;
     *rows -= newton(w);
     memcpy(from, w->multiplier, sizeof from);
-    for (half = 0, part = 1.0; half <= C_MPC_BENDS; half++, part *= 0.5) {
-      const double found = moved(w, from, part);
-      if (!(found > value)) continue;
+    found = moved(w, from, 1.0);
+    if (found > value) {
       value = found;
-      break;
+      continue;
     }
-    if (half <= C_MPC_BENDS) continue;
     value = until_bound(w, from);
     blocked = 1;
   }

@@ -105,13 +105,6 @@ static double objective(const Problem *o, int target, int penalties) {
   return sum;
 }
 
-/* Torque i clamped to its bounds and to its change from `last`, both narrowed by a factor `margin`. */
-static double allowed(const double *d, int i, double value, double last, double margin) {
-  const double change = d[2 * N + i] * (1.0 - margin), width = d[i] + d[N + i];
-  const double inset = width < C_MPC_NONE ? 0.5 * margin * width : 0.0;
-  return clamp(clamp(value, last - change, last + change), inset - d[N + i], d[i] - inset);
-}
-
 /* Minimiser without inequalities; returns 1 if it satisfies them all and is the solution, -1 if it does not exist. */
 static int unbounded(Problem *o) {
   const double *last = o->u_last;
@@ -192,42 +185,7 @@ static void initial(Problem *o, int known) {
   }
 }
 
-/* x_new, u_new: the policy of the last solution forwards, or with `guess` the torques at the guess, clamped to their bounds. */
-static void clamped(Problem *o, int guess) {
-  const double *x = o->x0, *last = o->u_last;
-  int k, i;
-  for (k = 0; k < o->count; k++) {
-    Stage *s = &o->stage[k];
-    if (guess) memcpy(s->u_new, s->u, N * sizeof(double));
-    else policy(s, x, last, s->u_new);
-    for (i = 0; i < N; i++)
-      if (motor[i]) s->u_new[i] = allowed(o->d, i, s->u_new[i], last[i], 0.0);
-    follow(s, x, s->u_new, s->x_new);
-    x = s->x_new, last = s->u_new;
-  }
-}
-
-/* The plan where the rounds end early: from the guess towards the clamped policy as far as the cost falls. Both keep the torque bounds
- * and follow the linearised motion, and so does what is between them. */
-static void stopped(Problem *o) {
-  double best;
-  int k, i, half;
-  clamped(o, 1);
-  take(o);
-  best = objective(o, 0, 1);
-  clamped(o, 0);
-  for (half = 0; half < C_MPC_HALVINGS; half++) {
-    for (k = 0; k < o->count && half; k++) {
-      Stage *s = &o->stage[k];
-      for (i = 0; i < X; i++) s->x_new[i] = 0.5 * (s->x[i] + s->x_new[i]);
-      for (i = 0; i < N; i++) s->u_new[i] = 0.5 * (s->u[i] + s->u_new[i]);
-    }
-    if (objective(o, 1, 1) < best) {
-      take(o);
-      return;
-    }
-  }
-}
+#include "mpc_stopped.h"
 
 /* The active-set method after `unbounded`. 0: solved, 1: ended early, -1: left to the interior point, with x_new, u_new of `unbounded`. */
 static int by_active_rows(Problem *o, int most, int *iterations) {

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.arms.bench import JOINTS
+from support.arms.bench_runs import impedance, run
 
 from diffpbd.runtime.base.errors import GraphError, RefusedError
 from diffpbd.runtime.loop.guard import TickStatus
@@ -20,8 +21,6 @@ from diffpbd.runtime.loop.ownership import sole_program
 from diffpbd.runtime.loop.reflexes import Reflex
 from diffpbd.runtime.loop.stopping import Phase, Reason, Report, StopRequest
 from diffpbd.runtime.ros1.watch import MasterWatch
-
-from .bench_runs import impedance, run
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Lines of the solvers' C that all C tests together run, counted by gcov: `python -m support.line_coverage` (`make coverage`).
+"""Lines of the solvers' C that all C tests together run, counted by gcovr: `python -m support.line_coverage` (`make coverage`).
 
 The tests of the robots by hand in `tests/c`, and every function of generated robots at the states of `test_scenes` and on
 numbers that nobody would send (`emit/text/test_sanitized.py`). A line counts once, whichever robot runs it.
@@ -6,11 +6,12 @@ numbers that nobody would send (`emit/text/test_sanitized.py`). A line counts on
 
 from __future__ import annotations
 
-import gzip
 import json
+import shutil
 import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,74 +25,45 @@ from diffpbd.runtime.functions.rollout import Rollout
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.planner import Mpc
 from support.arguments import arguments, effort, row_of
+from support.imports import ROOT
 from support.judges.properties import Scene
 from support.numeric import random_states
-from support.plain_c import ROBOTS, TEMPLATES, includes, sources, write_numbers
+from support.plain_c import ROBOTS, ROOMS, TEMPLATES, includes, sources, write_numbers
 from support.robots import generated, loaded, loaded_alpha
 from support.small.floating_arm import stopped_flap
 
-Lines = dict[str, dict[int, bool]]
-"""By file of templates/ the lines that can run, and whether one did."""
 
-
-def compiled_and_run(sources: Iterable[str], options: Iterable[str], folder: Path, given: bytes = b"") -> Lines:
-    """Compiles a program with counters, runs it on what it is given, and reads them."""
-    program = folder / "program"
+def compiled_and_run(sources: Iterable[str], options: Iterable[str], folder: Path, given: bytes = b"") -> Path:
+    """Compiles a program with counters, runs it on what it is given, and has gcovr read them: a file for `report`."""
+    program, counted = folder / "program", folder / "counted.json"
     made = ["gcc", "-std=c99", "-O0", "-DDIFFPBD_PORTABLE", "--coverage", *options, *sources, "-lm", "-o", str(program)]
     subprocess.run(made, cwd=folder, check=True)
     subprocess.run([str(program)], cwd=folder, check=True, capture_output=True, input=given)
-    notes = [path.name for path in folder.glob("*.gcno")]
-    subprocess.run(["gcov", "--json-format", *notes], cwd=folder, check=True, capture_output=True)
-    found: Lines = {}
-    for path in folder.glob("*.gcov.json.gz"):
-        for file in json.loads(gzip.decompress(path.read_bytes()))["files"]:
-            source = folder / file["file"]
-            if source.name not in TEMPLATES:
-                continue
-            above = _lines_above(source)
-            for line in file["lines"]:  # several of a line that several functions are made from
-                join(found, {source.name: {line["line_number"] - above: line["count"] > 0}})
-    return found
+    report([], "--json", str(counted), str(folder))
+    return counted
 
 
-def _lines_above(source: Path) -> int:
-    """Lines of a generated folder's copy above the text of templates/: the banner."""
-    whole, own = source.read_text(encoding="utf-8"), TEMPLATES[source.name].read_text(encoding="utf-8")
-    return whole[: whole.index(own)].count("\n")
+def report(counted: Iterable[Path], *options: str) -> str:
+    """What gcovr says of the files of templates/ in all of these together; a function of several robots has several places."""
+    files = [word for path in counted for word in ("--add-tracefile", str(path))]
+    merged = ["--root", str(ROOT / "templates"), "--merge-mode-functions", "separate", "--merge-lines"]
+    command = [sys.executable, "-m", "gcovr", *merged, *files, *options]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def join(found: Lines, more: Lines) -> None:
-    """Adds lines to those found."""
-    for name, lines in more.items():
-        own = found.setdefault(name, {})
-        for number, ran in lines.items():
-            own[number] = own.get(number, False) or ran
+def shares(counted: Iterable[Path]) -> dict[str, float]:
+    """The share of the lines that ran [%], by file."""
+    summary = json.loads(report(counted, "--json-summary", "-"))
+    return {Path(file["filename"]).name: file["line_percent"] for file in summary["files"]}
 
 
-def share(lines: dict[int, bool]) -> float:
-    """The share of the lines that ran [%]."""
-    return 100.0 * sum(lines.values()) / len(lines)
-
-
-def table(found: Lines) -> str:
-    """A line a file, with the lines that did not run, and the sum."""
-    rows = []
-    for name, lines in sorted(found.items(), key=lambda item: share(item[1])):
-        left = " ".join(str(number) for number, ran in sorted(lines.items()) if not ran)
-        rows.append(f"{share(lines):6.1f} % of {len(lines):4d}  {name}  {left}".rstrip())
-    every = dict(enumerate(ran for lines in found.values() for ran in lines.values()))
-    return "\n".join([*rows, f"{share(every):6.1f} % of {len(every):4d}  together"])
-
-
-def by_hand(folder: Path) -> Lines:
+def by_hand(folder: Path) -> Iterator[Path]:
     """The robots of tests/c."""
     write_numbers(folder)
-    found: Lines = {}
     for robot in ROBOTS:
         own = folder / robot
         own.mkdir()
-        join(found, compiled_and_run(sources(robot), includes(robot, folder), own))
-    return found
+        yield compiled_and_run(sources(robot), includes(robot, folder), own)
 
 
 CALL = """
@@ -206,7 +178,7 @@ CHOSEN = (
 """Words of the scenes whose robots are taken: every kind of what acts."""
 
 
-def generated_ones(folder: Path) -> Lines:
+def generated_ones(folder: Path) -> Iterator[Path]:
     """The robots of `test_scenes`, at all scenes that are theirs, and with numbers that nobody would send."""
     from support.shared.extremes import driver
     from support.shared.scenes import LONG, SCENES
@@ -222,7 +194,6 @@ def generated_ones(folder: Path) -> Lines:
     scenes.append(Scene(pendulum, state["p"][0], state["pd"][0], state["u"][0], loaded_alpha(pendulum.alpha)))
     plans = planned(folder)
     robots |= {robot.folder: robot for robot, _ in plans}
-    found: Lines = {}
     for k, (place, robot) in enumerate(robots.items()):
         given = b"".join(numbers_of(scene) for scene in scenes if scene.robot.folder == place)
         given += b"".join(call for robot, call in plans if robot.folder == place)
@@ -230,19 +201,28 @@ def generated_ones(folder: Path) -> Lines:
             own = folder / f"{k}_{name}"
             own.mkdir()
             (own / "driver.c").write_text(program)
-            sources = [str(own / "driver.c"), *map(str, sorted((place / "src").glob("*.c")))]
-            join(found, compiled_and_run(sources, [f"-I{place}", "-w"], own, given))
-    return found
+            yield compiled_and_run(*templated(place, own), own, given)
+
+
+def templated(place: Path, folder: Path) -> tuple[list[str], list[str]]:
+    """Sources and options of a generated robot and the driver in `folder`, with files of templates/ in place of their copies,
+    so that a line is the same one whichever robot runs it."""
+    for path in (place / "src").iterdir():
+        if path.is_file() and path.name not in TEMPLATES:
+            shutil.copy(path, folder)
+    plain = [str(TEMPLATES[path.name]) for path in (place / "src").glob("*.c") if path.name in TEMPLATES]
+    rooms = [f"-I{room}" for room in (*ROOMS, folder, place)]
+    return [*map(str, sorted(folder.glob("*.c"))), *sorted(plain)], [*rooms, "-w"]
 
 
 def main() -> None:
-    found: Lines = {}
     with tempfile.TemporaryDirectory() as folder:
+        counted: list[Path] = []
         for part in (by_hand, generated_ones):
             own = Path(folder) / part.__name__
             own.mkdir()
-            join(found, part(own))
-    print(table(found))
+            counted += part(own)
+        print(report(counted, "--txt", "-"))
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ CALLED_WITH_LOOPS: Final = (
 
 SOURCES: Final = (
     "mpc.c", "mpc_products.h", "mpc_block.h", "mpc_riccati.h", "mpc_rows.h", "mpc_active.h", "mpc_dual.h", "mpc_bounds.h",
-    "mpc_qp.h", "mpc_coordinates.h", "turned.h", "mpc_linearise.h", "mpc_clearance.h",
+    "mpc_stopped.h", "mpc_qp.h", "mpc_coordinates.h", "turned.h", "mpc_linearise.h", "mpc_clearance.h",
 )  # fmt: skip
 """Plain C of the solver."""
 

@@ -32,7 +32,7 @@ static const double amplitude = 0.05, frequency = 4.0;                  /* [rad]
 static double p[N], pd[N], u_last[N], torque[N];
 static double P_ref[N * (HORIZON + 1)], PD_ref[N * (HORIZON + 1)], U_ref[N * HORIZON], tip_ref[3 * (HORIZON + 1)];
 static double weights[6 * N], tip_weights[6], bounds[6 * N];
-static double options[7] = {2.0, 1.0, 15.0, 1e-6, 1e-8, 1e3, 1e3}; /* cold first; one program of at most 15 iterations;
+static double options[7] = {2.0, 1.0, 10.0, 1e-6, 1e-8, 1e3, 1e3}; /* cold first; one program of at most 10 rounds;
   relative gap and change of u [1] at which to stop; prices [cost per rad, cost per rad/s] of broken bounds */
 static double h = 0.01, alpha[ALPHA];
 static double P[2][N * (HORIZON + 1)], PD[2][N * (HORIZON + 1)], U[2][N * HORIZON], info[8];

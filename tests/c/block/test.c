@@ -80,6 +80,19 @@ static void ends_early(void) {
   CHECK(cost(&a, a.U) < cost(&a, rest));
 }
 
+/* Beyond a bound of rates, which one round does not keep, the plan brakes. */
+static void brakes(void) {
+  Plan a = plan_for(4.0);
+  int k;
+  a.bounds[5] = 0.5;
+  a.pd = -2.0;
+  a.options[1] = 1.0, a.options[2] = 1.0;
+  CHECK(planned(&a) == 5);
+  for (k = 0; k < STEPS; k++) CHECK(fabs(a.U[k]) <= 4.0);
+  for (k = 1; k <= STEPS; k++) CHECK(fabs(a.PD[k]) <= fabs(a.PD[k - 1]) || fabs(a.PD[k]) <= 0.5);
+  CHECK(fabs(a.PD[STEPS]) <= 0.5);
+}
+
 static void plans(void) {
   const double limits[] = {100.0, 4.0}, tips[] = {0.0, 5.0};
   int k, l, held;
@@ -279,6 +292,7 @@ int main(void) {
   parameters();
   plans();
   ends_early();
+  brakes();
   softened();
   refused();
   held();

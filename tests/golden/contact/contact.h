@@ -31,7 +31,7 @@ extern "C" {
  * it where contact_hash() gives the same text. */
 #define CONTACT_VERSION "0.2.0"
 #define CONTACT_ABI 1
-#define CONTACT_HASH "eab990be98a2cca9bf99c411f790b2b8b4edc56cad6f690d51c06067eb638e9a"
+#define CONTACT_HASH "b8e2efcecb09d7386cfe84e22fa3dbf1bca9fe46e6bd3877563873c607e1484e"
 
 enum contact_status {
   CONTACT_STATUS_OK = 0,

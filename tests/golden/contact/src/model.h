@@ -57,9 +57,10 @@
 #define C_MPC_MISSED 1e-09
 #define C_MPC_TOUCHES 10000.0
 #define C_MPC_RIDGE 1e-09
-#define C_MPC_BENDS 3
+#define C_MPC_JOINED 12
 #define C_MPC_ROUNDS 10
-#define C_MPC_EXCHANGES 24
+#define C_MPC_EXCHANGES 14
+#define C_MPC_BRAKE 0.5
 #define C_MPC_PARTING 0.05
 #define C_MPC_PARTING_PRICE 10000.0
 #define C_MPC_LEFT 0.1
