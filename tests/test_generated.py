@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -47,6 +48,27 @@ def test_committed_c_is_up_to_date(emitted: Path, update_golden: bool) -> None:
     committed = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     command = "make check-generated OPTS=--update-golden"
     check_golden(folder, actual, update=update_golden, committed=committed, command=command)
+
+
+def test_every_header_compiles_alone(emitted: Path) -> None:
+    """Each header that a source includes, with the data of the robot and the work array that the source includes.
+    Sources that compile another one for an instruction set have no headers of their own."""
+    compile_c = ["gcc", "-std=c99", "-I.", "-I.."]
+    failed = list[str]()
+    for source in sorted((emitted / "src").glob("*.c")):
+        text = source.read_text(encoding="utf-8")
+        if "push_options" in text:
+            continue
+        known = [
+            word for name in re.findall(r'^#include "(.*(?:model|work).h)"', text, re.M) for word in ("-include", name)
+        ]
+        run = {"cwd": source.parent, "capture_output": True, "text": True, "check": False}
+        read = subprocess.run([*compile_c, "-MM", source.name], **run).stdout.split()
+        for header in sorted({name for name in read if name.endswith(".h") and not name.startswith("..")}):
+            alone = ["-xc", "-fsyntax-only", "-Werror=implicit-function-declaration", *known, header]
+            made = subprocess.run([*compile_c, *alone], **run)
+            failed += [f"{source.name}, {header}: {made.stderr[:300]}"] if made.returncode else []
+    assert not failed, "\n".join(failed)
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])

@@ -1,4 +1,7 @@
 /* Dense linear systems, column-major. */
+#ifndef DENSE_INCLUDED
+#define DENSE_INCLUDED
+#include <math.h>
 
 enum {
   NEARLY_SINGULAR = 1, /* solved, but the least pivot is at most rounding of the largest */
@@ -62,3 +65,5 @@ static int solve_dense(double *a, double *b, int n, int cols) {
   }
   return least <= C_PIVOT_RATIO * most ? NEARLY_SINGULAR : 0;
 }
+
+#endif

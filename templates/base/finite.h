@@ -1,6 +1,8 @@
 /* Whether a result is finite: what every public function of entries.c asks of its outputs. */
 #include <stddef.h>
 
+#include "model.h"
+
 typedef struct { /* numbers of an output: `fixed`, and `each` for every step of a rollout */
   int fixed, each;
 } Size;

@@ -1,6 +1,8 @@
 /* Rows of LINE numbers, in vectors of four if the compiler has them, padded with zeros after the unknowns and the right-hand side.
  * Short rows are processed with their padding: the compiler knows that length. */
-#include "sine_cosine.h" /* INLINE */
+#ifndef LINES_INCLUDED
+#define LINES_INCLUDED
+#include "constrained_work.h"
 
 #if defined(__GNUC__) && !defined(__TINYC__)
 typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
@@ -72,3 +74,5 @@ INLINE double inner_line(const double *x, const double *y, int size) {
 #endif
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
+
+#endif

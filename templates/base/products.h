@@ -1,4 +1,7 @@
 /* Products of vectors and of column-major matrices. */
+#ifndef PRODUCTS_INCLUDED
+#define PRODUCTS_INCLUDED
+#include "constrained_work.h"
 
 #if ROWS || UNILATERAL || FLOATING
 static double inner(const double *x, const double *y, int n) {
@@ -33,3 +36,20 @@ static void product_transposed(const double *a, const double *b, int rows, int s
     }
   }
 }
+
+/* The largest magnitude of n numbers. */
+static double largest(const double *x, int n) {
+  int64_t most = 0;
+  double result;
+  int k;
+  for (k = 0; k < n; k++) { /* magnitudes are ordered as their bits, and NaN is beyond them all */
+    int64_t bits;
+    memcpy(&bits, x + k, sizeof bits);
+    bits &= INT64_MAX;
+    most = bits > most ? bits : most;
+  }
+  memcpy(&result, &most, sizeof result);
+  return result;
+}
+
+#endif

@@ -6,6 +6,9 @@
  * position of its joint in the parent, then lower and upper limits of coordinates (from ENDLESS on: none), VARYING of them depend on
  * alpha; per coordinate the increment of a low-discrepancy sequence, its half range, and whether it is a hinge without mimic joints, to
  * which whole turns may be added. */
+#include <math.h>
+#include <string.h>
+
 
 /* A frame and the joints between the base and it, base first. */
 typedef struct {

@@ -1,3 +1,9 @@
+/* The closed pose nearest to one that is given. */
+#ifndef CLOSE_LOOPS_INCLUDED
+#define CLOSE_LOOPS_INCLUDED
+#include "dense.h"
+#include "loops_closed.h"
+
 #define FULL_TURN 6.283185307179586 /* rad */
 
 /* Arguments of close_loops: the target pose, flags of fixed coordinates, parameters. */
@@ -8,7 +14,7 @@ typedef struct {
 
 /* Loop rows and their Jacobian at p, in w: zero for rows with slack and, with `kept`, for fixed coordinates. Returns the squared norm. */
 static double gaps(const Closing *c, const double *p, int kept) {
-  double *g = c->w->gap, *A = c->w->all;
+  double *g = c->w->loop.gap, *A = c->w->loop.every;
   int i, j;
   closing_kernel(p, c->alpha, g, A, c->w->kernel);
 #if SLACK
@@ -27,7 +33,7 @@ static double gaps(const Closing *c, const double *p, int kept) {
 /* Pivoted Cholesky factorisation A A^T = L L^T down to pivots of `share` times the first; returns the rank. */
 static int factor_rows(double share, int *order, Work *w) {
   double *K = w->dense, first = 0.0;
-  const double *A = w->all;
+  const double *A = w->loop.every;
   int i, j, k;
   for (i = 0; i < ALL; i++) {
     order[i] = i;
@@ -82,13 +88,13 @@ static void least_change(const double *b, int rank, const int *order, double *x,
     z[k] /= L[k + ALL * k];
   }
   for (k = 0; k < ALL; k++) y[order[k]] = k < rank ? z[k] : 0.0;
-  product_transposed(w->all, y, N, ALL, 1, 1.0, 0.0, x);
+  product_transposed(w->loop.every, y, N, ALL, 1, 1.0, 0.0, x);
 }
 
 /* Gauss-Newton with least-norm steps on all rows, from p; returns 1 if it converges to a closed pose. */
 static int land_closed(const Closing *c, double *p) {
   Work *const w = c->w;
-  double *best = w->guess, *change = w->trial, *g = w->gap, step = 1.0, left = 0.0;
+  double *best = w->guess, *change = w->trial, *g = w->loop.gap, step = 1.0, left = 0.0;
   int order[ALL], k, j;
   memcpy(best, p, N * sizeof(double));
   for (k = 0; k < C_MAX_CLOSE; k++) {
@@ -110,7 +116,7 @@ static int land_closed(const Closing *c, double *p) {
     for (j = 0; j < N; j++) p[j] = best[j] - step * longest * change[j];
   }
   memcpy(p, best, N * sizeof(double));
-  closing_kernel(p, c->alpha, g, w->all, w->kernel);
+  closing_kernel(p, c->alpha, g, w->loop.every, w->kernel);
   return openness(g) <= C_CLOSED;
 }
 
@@ -141,7 +147,7 @@ static double slide(const Closing *c, double *p) {
     double square, curved = 0.0, along = 0.0;
     (void)gaps(c, p, 1);
     for (j = 0; j < N; j++) slope[j] = c->fixed[j] != 0.0 ? 0.0 : c->target[j] - p[j];
-    product(w->all, slope, ALL, N, 1, 1.0, 0.0, y);
+    product(w->loop.every, slope, ALL, N, 1, 1.0, 0.0, y);
     least_change(y, factor_rows(C_CLOSE_SHARE, order, w), order, normal, w);
     for (j = 0; j < N; j++) slope[j] -= normal[j];
     if (!(largest(slope, N) > C_CLOSE_SLOPE)) break;
@@ -207,3 +213,5 @@ HIDDEN int STEP(close_loops)(const double *const *in, double *const *out, double
   if (status == 0) memcpy(out[0], found, N * sizeof(double));
   return status;
 }
+
+#endif

@@ -1,3 +1,23 @@
+/* How far loops are open, and whether a step is refuted by them. */
+#ifndef LOOPS_CLOSED_INCLUDED
+#define LOOPS_CLOSED_INCLUDED
+#include "products.h"
+
+#if SLACK
+/* The largest violation of a loop row beyond its slack. */
+static double openness(const double *g) {
+  double result = 0.0;
+  int k;
+  for (k = 0; k < ALL; k++) {
+    const double a = fabs(g[k]) - slack[k];
+    if (!(a <= result) && result == result) result = a;
+  }
+  return result;
+}
+#else
+static double openness(const double *g) { return largest(g, ALL); }
+#endif
+
 /* `looked`: indices of the loop rows that are not identically zero. A step is refuted if one of them is open at its end, or opens. */
 static int opens(double rate, int row, double most) {
   return !(fabs(rate) <= (SLACK ? C_PARTED_RATE * (1.0 + most) + slack[row] * most : C_PARTED_RATE * (1.0 + most)));
@@ -63,5 +83,7 @@ static int refuted_turns(const double *h, const double *p, const double *pd, con
   if (kick != 0 || most <= C_ON_MEAN * way) return 0;
   return given_energy(h, p, pd, p_next, pd_next, w);
 }
+
+#endif
 
 #endif

@@ -1,5 +1,9 @@
 /* When Newton's method with chord iterations in between is done: `size` is that of the last correction, `rate` how it compares with the one
  * before, which bounds the error that is left. */
+#ifndef CONVERGENCE_INCLUDED
+#define CONVERGENCE_INCLUDED
+#include "sine_cosine.h" /* INLINE */
+
 INLINE double contraction(double size, double last) { return size == 0.0 ? 0.0 : size / last; }
 
 /* Whether what is left of the error is within the tolerance of a pose. */
@@ -20,3 +24,5 @@ INLINE int far_enough(double size, double slope, double start) {
 
 /* Whether a correction of rates of this size is the last. */
 INLINE int rate_is_found(double size, double scale) { return size <= C_RATE_TOLERANCE * (1.0 + scale); }
+
+#endif

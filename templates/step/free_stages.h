@@ -1,4 +1,17 @@
 /* Both stages of a step without unilateral rows: Newton's method with a border of the loops' rows. */
+#ifndef FREE_STAGES_INCLUDED
+#define FREE_STAGES_INCLUDED
+#include "convergence.h"
+#include "products.h"
+#if ROWS
+#include "dense.h"
+#endif
+#if ROWS
+#include "loops_closed.h"
+#endif
+#if FLOATING
+#include "turned_torque.h"
+#endif
 
 /* The same where S = A back and rhs - A x are known already: S multipliers = rhs, x += back multipliers. */
 INLINE int add_border(double *S, const double *back, double *x, double *rhs) {
@@ -29,7 +42,7 @@ INLINE int add_border(double *S, const double *back, double *x, double *rhs) {
  * left, and a slow one calls for Newton again. The end is the last of them. */
 static int solve_pose(const double *p, const double *u, const double *h, const double *alpha, double *p_next, Work *w) {
   double *record = w->record, *terms = w->terms, *correction = w->correction, *factors = w->factors;
-  double *A0 = w->A0, *A = w->A, *back = w->back, *L = w->L, *S = w->dense;
+  double *A0 = w->loop.first, *A = w->loop.last, *back = w->back, *L = w->pose.multipliers, *S = w->dense;
   const double *model = w->model;
   double last = 0.0, size = 0.0, rate;
   int k, j, ending = 0, settled, stalled, fresh = 0;
@@ -37,7 +50,7 @@ static int solve_pose(const double *p, const double *u, const double *h, const d
     if (ending) {
       end_kernel(p_next, p, record, terms, u, factors, h, back, alpha, model, correction, w->momentum, w->mass, S, L, A,
 #if ROWS
-                 w->force + N, w->gap, w->all,
+                 w->force + N, w->loop.gap, w->loop.every,
 #endif
                  w->kernel);
     } else if (fresh) {
@@ -81,8 +94,8 @@ static int solve_pose(const double *p, const double *u, const double *h, const d
 /* M rate = momentum + h friction(rate) + A^T H / h and A rate = 0: Newton on the gradient of a convex function among the rates
  * that the loops allow, with a line search that never passes far beyond the minimum along the direction. Leaves H in w. */
 static int solve_rate(const double *h, const double *alpha, double *rate, Work *w) {
-  const double *mass = w->mass, *momentum = w->momentum, *model = w->model, *A = w->A;
-  double *gradient = w->gradient, *direction = w->direction, *trial = w->trial, *H = w->H, *S = w->dense;
+  const double *mass = w->mass, *momentum = w->momentum, *model = w->model, *A = w->loop.last;
+  double *gradient = w->gradient, *direction = w->direction, *trial = w->trial, *H = w->rate.multipliers, *S = w->dense;
   double *back = w->back, *pull = w->correction;
   int k, i, j, status;
   for (j = 0; j < LINKS && alpha[COULOMB + j] == 0.0; j++) {
@@ -137,9 +150,9 @@ static int solve_free(const double *p, const double *pd, const double *u, const 
   if (status != 0) { /* the motion turns far: a first guess from half the step */
     const double part = 0.5 * h[0];
     double *middle = w->trial;
-    start_kernel(p, pd, u, &part, alpha, w->model, w->record, w->terms, middle, w->A0, w->gap, w->force, w->kernel);
+    start_kernel(p, pd, u, &part, alpha, w->model, w->record, w->terms, middle, w->loop.first, w->loop.gap, w->force, w->kernel);
     if (solve_pose(p, u, &part, alpha, middle, w) == 0) {
-      start_kernel(p, pd, u, h, alpha, w->model, w->record, w->terms, p_next, w->A0, w->gap, w->force, w->kernel);
+      start_kernel(p, pd, u, h, alpha, w->model, w->record, w->terms, p_next, w->loop.first, w->loop.gap, w->force, w->kernel);
       for (j = 0; j < N; j++) p_next[j] = 2.0 * middle[j] - p[j];
       status = solve_pose(p, u, h, alpha, p_next, w);
     }
@@ -158,9 +171,9 @@ static int solve_free(const double *p, const double *pd, const double *u, const 
     status = solve_rate(h, alpha, pd_next, w);
 #if ROWS
     if (status == 0 && refuted_turns(h, p, pd, kick, p_next, pd_next, w)) status = STATUS_STEP_REFUTED;
-    if (status == 0 && refuted_loops(w->gap, w->A, w->all, pd_next)) { /* at the last correction's start, or really? */
-      closing_kernel(p_next, alpha, w->gap, w->all, w->kernel);
-      if (refuted_loops(w->gap, 0, w->all, pd_next)) status = STATUS_STEP_REFUTED;
+    if (status == 0 && refuted_loops(w->loop.gap, w->loop.last, w->loop.every, pd_next)) { /* at the last correction's start, or really? */
+      closing_kernel(p_next, alpha, w->loop.gap, w->loop.every, w->kernel);
+      if (refuted_loops(w->loop.gap, 0, w->loop.every, pd_next)) status = STATUS_STEP_REFUTED;
     }
 #endif
   }
@@ -169,3 +182,5 @@ static int solve_free(const double *p, const double *pd, const double *u, const 
 #endif
   return status;
 }
+
+#endif

@@ -1,4 +1,22 @@
 /* Derivatives of a step at its solution, forwards and in reverse. */
+#ifndef SLOPES_INCLUDED
+#define SLOPES_INCLUDED
+#include "products.h"
+#if ROWS || UNILATERAL
+#include "dense.h"
+#endif
+#if FLOATING
+#include "turned_torque.h"
+#endif
+#if SIDES
+#include "joint_limits.h"
+#endif
+#if CONTACTS
+#include "contact_slopes.h"
+#endif
+#if BOUNCING
+#include "rebounds.h"
+#endif
 
 #if UNILATERAL
 /* The first N rows of [slope -up^T; down 0]^-1: columns of the momentum residual (square) and of the loop rows (rows). */
@@ -20,34 +38,37 @@ static int inverted(const double *slope, const double *up, const double *down, d
 }
 
 /* Inverts both linear systems of a step's derivatives. With changes r of h F, s of h G, c of g and e of A rate at fixed states,
- * dp_next = -inverse r - V1 c and dpd_next = -response (K1 dp_next + D^T dp + s) - V2 (B1 dp_next + e). The step's
- * impulses are in w. Stiff contacts are not in K0 and K1: see `stiff_product`. */
+ * dp_next = -pose.inverse r - pose.rows c and
+ * dpd_next = -rate.inverse (rate_by_end dp_next + pose_by_end^T dp + s) - rate.rows (rows_by_end dp_next + e). The step's
+ * impulses are in w. Stiff contacts are not in the blocks by poses: see `stiff_product`. */
 static int linearise(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                      const double *p_next, const double *pd_next, Work *w) {
-  double *slope = w->inverse, *slope_rate = w->response;
+  double *slope = w->pose.inverse, *slope_rate = w->rate.inverse;
   int i;
 #if !FLOATING
   (void)u;
 #endif
-  blocks_kernel(p, pd, p_next, pd_next, h, alpha, w->model, w->blocks.D, w->blocks.K0, w->blocks.M0, w->blocks.K1, slope_rate,
+  blocks_kernel(p, pd, p_next, pd_next, h, alpha, w->model, w->blocks.pose_by_end, w->blocks.pose_by_start,
+                w->blocks.inertia, w->blocks.rate_by_end, slope_rate,
 #if LAGGING
                 w->lag,
 #endif
-                w->A0, w->A, w->kernel);
+                w->loop.first, w->loop.last, w->kernel);
 #if ROWS
-  curvature_kernel(p, p_next, pd_next, w->L, w->H, alpha, w->C, w->C1, w->blocks.B1, w->kernel);
+  curvature_kernel(p, p_next, pd_next, w->pose.multipliers, w->rate.multipliers, alpha, w->scratch, w->scratch_end,
+                   w->blocks.rows_by_end, w->kernel);
   for (i = 0; i < N * N; i++) {
-    w->blocks.K0[i] -= w->C[i];
-    w->blocks.K1[i] -= w->C1[i];
+    w->blocks.pose_by_start[i] -= w->scratch[i];
+    w->blocks.rate_by_end[i] -= w->scratch_end[i];
   }
 #endif
   for (i = 0; i < N * N; i++) {
-    slope[i] = w->blocks.D[i];
+    slope[i] = w->blocks.pose_by_end[i];
     slope_rate[i] *= h[0];
   }
 #if FLOATING
-  turn_slopes(p, u, h, w->blocks.K0);
-  turn_slopes(p_next, u, h, w->blocks.K1);
+  turn_slopes(p, u, h, w->blocks.pose_by_start);
+  turn_slopes(p_next, u, h, w->blocks.rate_by_end);
 #endif
 #if SIDES
   side_slopes(h, alpha, p_next, pd_next, slope, slope_rate, w);
@@ -55,13 +76,13 @@ static int linearise(const double *p, const double *pd, const double *u, const d
 #if CONTACTS
   contact_slopes(p, h, alpha, p_next, pd_next, slope, slope_rate, w);
 #endif
-  if (inverted(slope, w->A0, w->A, w->inverse, w->V1, w) != 0) return STATUS_LOOPS_SINGULAR;
+  if (inverted(slope, w->loop.first, w->loop.last, w->pose.inverse, w->pose.rows, w) != 0) return STATUS_LOOPS_SINGULAR;
 #if CONTACTS
-  if (inverted(slope_rate, w->A, w->A, w->response, w->V2, w) != 0) return STATUS_LOOPS_SINGULAR;
-  if (stiffened(0, h, w->inverse, w->V1, w) != 0) return STATUS_LOOPS_SINGULAR;
-  return stiffened(1, h, w->response, w->V2, w);
+  if (inverted(slope_rate, w->loop.last, w->loop.last, w->rate.inverse, w->rate.rows, w) != 0) return STATUS_LOOPS_SINGULAR;
+  if (stiffened(0, h, w->pose.inverse, w->pose.rows, w) != 0) return STATUS_LOOPS_SINGULAR;
+  return stiffened(1, h, w->rate.inverse, w->rate.rows, w);
 #else
-  return inverted(slope_rate, w->A, w->A, w->response, w->V2, w);
+  return inverted(slope_rate, w->loop.last, w->loop.last, w->rate.inverse, w->rate.rows, w);
 #endif
 }
 
@@ -82,39 +103,42 @@ static int bordered(double *inverse, const double *x, const double *wide, double
 
 #endif
 /* Solves both linear systems of a step's derivatives. With changes r of h F, s of h G, c of g and e of A rate at fixed states,
- * dp_next = -inverse r - V1 c and dpd_next = -response (K1 dp_next + D^T dp + s) - V2 (B1 dp_next + e). */
+ * dp_next = -pose.inverse r - pose.rows c and
+ * dpd_next = -rate.inverse (rate_by_end dp_next + pose_by_end^T dp + s) - rate.rows (rows_by_end dp_next + e). */
 static int linearise(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                      const double *p_next, const double *pd_next, Work *w) {
 #if ROWS
-  double *rows = w->C;
+  double *rows = w->scratch;
   int i, j;
 #endif
-  systems_kernel(p, pd, p_next, pd_next, h, u, alpha, w->model, w->inverse, w->X, w->W, w->S, w->WF,
-                 w->response, w->Y, w->T, w->WG, w->blocks.D, w->blocks.K0, w->blocks.M0, w->blocks.K1, w->kernel);
+  systems_kernel(p, pd, p_next, pd_next, h, u, alpha, w->model, w->pose.inverse, w->pose.back, w->rows_inverse, w->pose.schur, w->pose.load,
+                 w->rate.inverse, w->rate.back, w->rate.schur, w->rate.load, w->blocks.pose_by_end, w->blocks.pose_by_start,
+                 w->blocks.inertia, w->blocks.rate_by_end, w->kernel);
 #if ROWS
-  if (bordered(w->inverse, w->X, w->W, w->S, w->V1, w) != 0) return STATUS_LOOPS_SINGULAR;
-  product(w->dense, w->WF, ROWS, ROWS, 1, 1.0, 0.0, w->L);
+  if (bordered(w->pose.inverse, w->pose.back, w->rows_inverse, w->pose.schur, w->pose.rows, w) != 0) return STATUS_LOOPS_SINGULAR;
+  product(w->dense, w->pose.load, ROWS, ROWS, 1, 1.0, 0.0, w->pose.multipliers);
   for (j = 0; j < N; j++) {
-    for (i = 0; i < ROWS; i++) rows[i + ROWS * j] = w->Y[j + N * i]; /* Y^T: ROWS <= N rows fit */
+    for (i = 0; i < ROWS; i++) rows[i + ROWS * j] = w->rate.back[j + N * i]; /* Y^T: ROWS <= N rows fit */
   }
-  if (bordered(w->response, w->Y, rows, w->T, w->V2, w) != 0) return STATUS_LOOPS_SINGULAR;
+  if (bordered(w->rate.inverse, w->rate.back, rows, w->rate.schur, w->rate.rows, w) != 0) return STATUS_LOOPS_SINGULAR;
 #if FLOATING
   {
     double change[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     turn_torque(h, u, p_next, change);
-    for (i = 0; i < ROWS; i++) w->WG[i] -= h[0] * inner(w->Y + N * i + 3, change + 3, 3);
+    for (i = 0; i < ROWS; i++) w->rate.load[i] -= h[0] * inner(w->rate.back + N * i + 3, change + 3, 3);
   }
 #endif
-  product(w->dense, w->WG, ROWS, ROWS, 1, 1.0, 0.0, w->H);
-  curvature_kernel(p, p_next, pd_next, w->L, w->H, alpha, w->C, w->C1, w->blocks.B1, w->kernel);
+  product(w->dense, w->rate.load, ROWS, ROWS, 1, 1.0, 0.0, w->rate.multipliers);
+  curvature_kernel(p, p_next, pd_next, w->pose.multipliers, w->rate.multipliers, alpha, w->scratch, w->scratch_end,
+                   w->blocks.rows_by_end, w->kernel);
   for (i = 0; i < N * N; i++) {
-    w->blocks.K0[i] -= w->C[i];
-    w->blocks.K1[i] -= w->C1[i];
+    w->blocks.pose_by_start[i] -= w->scratch[i];
+    w->blocks.rate_by_end[i] -= w->scratch_end[i];
   }
 #endif
 #if FLOATING
-  turn_slopes(p, u, h, w->blocks.K0);
-  turn_slopes(p_next, u, h, w->blocks.K1);
+  turn_slopes(p, u, h, w->blocks.pose_by_start);
+  turn_slopes(p_next, u, h, w->blocks.rate_by_end);
 #endif
   return 0;
 }
@@ -124,24 +148,24 @@ static int linearise(const double *p, const double *pd, const double *u, const d
 static void pull_back(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                      const double *p_next, const double *pd_next, const double *p_next_bar, const double *pd_next_bar,
                      double *p_bar, double *pd_bar, double *u_bar, double *alpha_bar, double *h_bar, Work *w) {
-  double *x = w->pull, *y = x + N, *v = y + N, *z = v + ROWS, *q = w->P;
+  double *x = w->pull, *y = x + N, *v = y + N, *z = v + ROWS, *q = w->seed;
   int j;
-  product_transposed(w->response, pd_next_bar, N, N, 1, 1.0, 0.0, y);
-  product_transposed(w->V2, pd_next_bar, ROWS, N, 1, 1.0, 0.0, z);
+  product_transposed(w->rate.inverse, pd_next_bar, N, N, 1, 1.0, 0.0, y);
+  product_transposed(w->rate.rows, pd_next_bar, ROWS, N, 1, 1.0, 0.0, z);
   memcpy(q, p_next_bar, N * sizeof(double));
-  product_transposed(w->blocks.K1, y, N, N, 1, -1.0, 1.0, q);
-  product_transposed(w->blocks.B1, z, N, ROWS, 1, -1.0, 1.0, q);
+  product_transposed(w->blocks.rate_by_end, y, N, N, 1, -1.0, 1.0, q);
+  product_transposed(w->blocks.rows_by_end, z, N, ROWS, 1, -1.0, 1.0, q);
 #if CONTACTS
-  stiff_pull(1, w->R1, pd_next_bar, q, w);
+  stiff_pull(1, w->contact.rate_by_end, pd_next_bar, q, w);
 #endif
-  product_transposed(w->inverse, q, N, N, 1, 1.0, 0.0, x);
-  product_transposed(w->V1, q, ROWS, N, 1, 1.0, 0.0, v);
-  product_transposed(w->blocks.K0, x, N, N, 1, -1.0, 0.0, p_bar);
+  product_transposed(w->pose.inverse, q, N, N, 1, 1.0, 0.0, x);
+  product_transposed(w->pose.rows, q, ROWS, N, 1, 1.0, 0.0, v);
+  product_transposed(w->blocks.pose_by_start, x, N, N, 1, -1.0, 0.0, p_bar);
 #if CONTACTS
-  stiff_pull(0, w->S0, q, p_bar, w);
+  stiff_pull(0, w->contact.slid_by_start, q, p_bar, w);
 #endif
-  product(w->blocks.D, y, N, N, 1, -1.0, 1.0, p_bar);
-  product_transposed(w->blocks.M0, x, N, N, 1, h[0], 0.0, pd_bar);
+  product(w->blocks.pose_by_end, y, N, N, 1, -1.0, 1.0, p_bar);
+  product_transposed(w->blocks.inertia, x, N, N, 1, h[0], 0.0, pd_bar);
 #if UNILATERAL && LAGGING
   product_transposed(w->lag, y, N, N, 1, -1.0, 1.0, pd_bar);
 #endif
@@ -158,7 +182,8 @@ static void pull_back(const double *p, const double *pd, const double *u, const 
   rebound_pull(p, pd, u, h, alpha, q, pd_next_bar, p_bar, pd_bar, u_bar, alpha_bar, h_bar, w);
 #endif
   if (alpha_bar != 0 && h_bar != 0) {
-    parameters_kernel(p, pd, u, h, p_next, pd_next, alpha, w->L, w->H, x, v, y, z, alpha_bar, h_bar, w->kernel);
+    parameters_kernel(p, pd, u, h, p_next, pd_next, alpha, w->pose.multipliers, w->rate.multipliers, x, v, y, z, alpha_bar, h_bar,
+                      w->kernel);
 #if SIDES
     side_gradients(h, alpha, p_next, pd_next, x, y, alpha_bar, h_bar, w);
 #endif
@@ -167,3 +192,5 @@ static void pull_back(const double *p, const double *pd, const double *u, const 
 #endif
   }
 }
+
+#endif

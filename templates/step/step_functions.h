@@ -1,5 +1,5 @@
-/* Functions of a step for joint_step.c and constrained_step.c. They call `prepare`, `prepare_slopes` (for derivatives), `advance`,
- * `advance_from` and `differentiate`; unless steps are differentiated TOGETHER also `linearise` and `pull_back` of one step. */
+/* Functions of a step for joint_step.c and constrained_step.c. */
+#include "step_interface.h"
 
 HIDDEN int STEP(joint_step)(const double *const *in, double *const *out, double *work) {
   Work *const w = (Work *)(void *)work;

@@ -1,5 +1,9 @@
 /* A torque u on a floating base is constant in fixed axes: the generalised torque on its three hinges is E^T u, with E as in
  * floating.c (identity at the start of a step). */
+#ifndef TURNED_TORQUE_INCLUDED
+#define TURNED_TORQUE_INCLUDED
+#include "constrained_work.h"
+
 static void on_hinges(const double *p, const double *u, double *torque) {
   const double c1 = cos(p[3]), s1 = sin(p[3]), c2 = cos(p[4]), s2 = sin(p[4]);
   torque[0] = u[3];
@@ -15,7 +19,7 @@ static void turn_torque(const double *h, const double *u, const double *p_next, 
   for (i = 0; i < 3; i++) momentum[3 + i] += 0.5 * h[0] * (torque[i] - u[3 + i]);
 }
 
-/* Adds derivatives of -h^2/2 E^T u by the pose to K0 or K1. */
+/* Adds derivatives of -h^2/2 E^T u by the pose to a block by poses. */
 static void turn_slopes(const double *p, const double *u, const double *h, double *K) {
   const double c1 = cos(p[3]), s1 = sin(p[3]), c2 = cos(p[4]), s2 = sin(p[4]), half = 0.5 * h[0] * h[0];
   K[4 + 3 * N] -= half * (c1 * u[5] - s1 * u[4]);
@@ -37,3 +41,5 @@ static void turn_columns(const double *p_next, double *J) {
     for (i = 0; i < 3; i++) J[k + (3 + i) * N] = column[i];
   }
 }
+
+#endif

@@ -1,5 +1,7 @@
 /* Doubles of the work arrays of a step's functions: STEP_SIZE(name) is the name of what tells it. The source has WORK_SIZE, NP (numbers of a
  * position) and, where rows of a batch stand side by side, LANES_..., what these need beyond one. */
+#include <limits.h>
+
 #ifndef LANES_JOINT_STEP
 #define LANES_JOINT_STEP 0
 #define LANES_JAC_JOINT_STEP 0

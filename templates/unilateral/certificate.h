@@ -1,3 +1,20 @@
+/* Judges a step that was found, by what it is and not by how it was solved. */
+#ifndef CERTIFICATE_INCLUDED
+#define CERTIFICATE_INCLUDED
+#include "products.h"
+#if SIDES
+#include "joint_limits.h"
+#endif
+#if CONTACTS
+#include "contact_rows.h"
+#endif
+#if TURNED
+#include "discs.h"
+#endif
+#if BOUNCING
+#include "rebounds.h"
+#endif
+
 /* Depths of penetration at the start of a step, which `refuted` allows for. */
 static void depths(const double *p, const double *alpha, Work *w) {
   int k;
@@ -10,7 +27,7 @@ static void depths(const double *p, const double *alpha, Work *w) {
   (void)p;
   (void)alpha;
 #endif
-  for (k = 0; k < CONTACTS; k++) w->depth[SIDES + k] = w->gaps[k] < 0.0 ? -w->gaps[k] : 0.0;
+  for (k = 0; k < CONTACTS; k++) w->depth[SIDES + k] = w->contact.gap[k] < 0.0 ? -w->contact.gap[k] : 0.0;
 }
 
 /* Whether an impulse lies outside its cone, or a penetration is deeper than the smoothing allows. */
@@ -30,8 +47,8 @@ static int pushed_wrongly(const double *h, const double *alpha, const double *p_
 #endif
 #if CONTACTS
   for (k = 0; k < CONTACTS; k++) {
-    const double *law = w->law + LAW * k, *a = first + SIDES + touch_row[k], *b = second + SIDES + touch_row[k];
-    double smooth = 0.5 * h[0] * law[LAW_SLIP], open = w->gaps[k] + C_CERTAIN_GAP;
+    const double *law = w->contact.law + LAW * k, *a = first + SIDES + touch_row[k], *b = second + SIDES + touch_row[k];
+    double smooth = 0.5 * h[0] * law[LAW_SLIP], open = w->contact.gap[k] + C_CERTAIN_GAP;
     if (law[LAW_COMPLIANCE] > 0.0) open += 2.0 * law[LAW_COMPLIANCE] * a[0] / h[0];
     if (!(a[0] >= -small && b[0] >= -small)) return 1;
     if (touch_size(k) >= 3) {
@@ -72,9 +89,9 @@ static double pushes_gave(const double *h, const double *alpha, const Work *w) {
   (void)inverse;
 #if CONTACTS
   for (k = 0; k < CONTACTS; k++) {
-    const double *law = w->law + LAW * k, *a = first + SIDES + touch_row[k], *b = second + SIDES + touch_row[k];
+    const double *law = w->contact.law + LAW * k, *a = first + SIDES + touch_row[k], *b = second + SIDES + touch_row[k];
     const double smooth = half * law[LAW_SLIP] * (touch_size(k) >= 3 ? 2.0 * law[LAW_FRICTION] : 1.0);
-    if (law[LAW_COMPLIANCE] > 0.0 && w->gaps[k] < 0.0) given -= 2.0 * inverse * b[0] * w->gaps[k];
+    if (law[LAW_COMPLIANCE] > 0.0 && w->contact.gap[k] < 0.0) given -= 2.0 * inverse * b[0] * w->contact.gap[k];
     given += 2.0 * (a[0] * w->depth[SIDES + k] * inverse + smooth * law[LAW_LOAD]);
   }
 #endif
@@ -152,11 +169,11 @@ static int refuted(const double *p, const double *pd, const double *u, const dou
   for (j = 0; j < ROWS; j++) {
     double rate = 0.0, size = 0.0;
     for (i = 0; i < N; i++) {
-      const double part = w->A[j + ROWS * i] * pd_next[i];
+      const double part = w->loop.last[j + ROWS * i] * pd_next[i];
       rate += part;
       size += fabs(part);
     }
-    if (!(fabs(w->gap[j]) <= C_OPEN && fabs(rate) <= C_RATE_LEFT * (1.0 + size))) return 1;
+    if (!(fabs(w->loop.gap[j]) <= C_OPEN && fabs(rate) <= C_RATE_LEFT * (1.0 + size))) return 1;
   }
 #endif
   if (pushed_wrongly(h, alpha, p_next, w) != 0) return 1;
@@ -173,3 +190,5 @@ static int refuted(const double *p, const double *pd, const double *u, const dou
   return !(given <= may_be_off(p, pd, u, kick, h, alpha, p_next, pd_next, turned, most, w));
 #endif
 }
+
+#endif

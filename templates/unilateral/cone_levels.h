@@ -1,4 +1,8 @@
 /* The solution of a stage: Newton's method, then continuations in the slip, each slower than the last. */
+#ifndef CONE_LEVELS_INCLUDED
+#define CONE_LEVELS_INCLUDED
+#include "cone_systems.h"
+#include "stage_residual.h"
 
 /* Impulses for a cold start of a stage. */
 static void cold(Stage *s, const double *x, double most, double *impulse, Work *w) {
@@ -150,3 +154,5 @@ static int solve_stage(Stage *s, double *x, double *loops, double *impulse, int 
   /* Without loaded rows it is the free step that failed. */
   return largest(impulse, PUSHES) > C_CONE_ROUGH * s->impulse ? STATUS_LIMIT_NOT_RESOLVED : unsolved;
 }
+
+#endif

@@ -1,4 +1,14 @@
 /* The Newton step of a stage: a system in the impulses or one in the coordinates, whichever is smaller. */
+#ifndef CONE_SYSTEMS_INCLUDED
+#define CONE_SYSTEMS_INCLUDED
+#include "products.h"
+#include "lines.h"
+#if SIDES
+#include "joint_limits.h"
+#endif
+#if CONTACTS
+#include "contacts.h"
+#endif
 
 /* Solves a system of `size` rows, the right-hand side behind each, by elimination with partial pivoting. Not 0: it is singular. */
 static int solve_system(double *K, int size, double *x) {
@@ -129,7 +139,7 @@ static void solve_columns(const double *LU, int size, double *X) {
 /* Factors of D; the change of the coordinates by each impulse of loops and near rows (columns), and without impulses (`free`). Not 0: D
  * is singular. */
 static int prepare_columns(Stage *s, int size, Work *w) {
-  const double *along = s->end ? w->A : w->A0;
+  const double *along = s->end ? w->loop.last : w->loop.first;
   double *LU = w->lu, *X = w->columns, *free = w->free;
   int i, k, at = ROWS;
   if (!s->factored) {
@@ -156,7 +166,7 @@ static int prepare_columns(Stage *s, int size, Work *w) {
 #endif
 #if CONTACTS
   for (k = 0; k < CONTACTS && at < size; k++) {
-    const double *J = (s->end ? w->J : w->J0) + N * touch_row[k];
+    const double *J = (s->end ? w->contact.last : w->contact.first) + N * touch_row[k];
     int r;
     if (s->far[SIDES + k]) continue;
     for (r = 0; r < touch_size(k); r++, at++) {
@@ -188,7 +198,7 @@ static void change_by(const Stage *s, const double *z, int size, double *full, c
 
 /* x and G of the near rows after the change `full` by impulses z (0: none); returns the squared norm of these rows and the loops'. */
 static double predict_rows(Stage *s, const double *x, const double *impulse, const double *z, int size, const double *full, Work *w) {
-  const double *g = w->gap, *A = w->A, scale = s->end ? 1.0 : 1.0 / s->h[0];
+  const double *g = w->loop.gap, *A = w->loop.last, scale = s->end ? 1.0 : 1.0 / s->h[0];
   double sum = 0.0;
   int i, k;
   s->spent++;
@@ -213,7 +223,7 @@ static double predict_rows(Stage *s, const double *x, const double *impulse, con
 
 /* Newton step of z from the change `full`; with `plain`, x and G are those before that change. */
 static int change_impulses(const Stage *s, int size, int plain, const double *full, double *z, Work *w) {
-  const double *g = w->gap, *A = w->A, *X = w->columns;
+  const double *g = w->loop.gap, *A = w->loop.last, *X = w->columns;
   double *K = w->system;
   int i, k, at = ROWS;
   for (k = 0; k < ROWS; k++) {
@@ -322,8 +332,8 @@ static int newton_by_impulses(Stage *s, const double *x, const double *impulse, 
 
 /* Newton step by a system in the coordinates, impulses eliminated: for many near rows. Not 0: the system is singular. */
 static int newton_by_coordinates(Stage *s, double *full, Work *w) {
-  const double *F = w->gradient, *D = w->slopes, *g = w->gap, *A = w->A;
-  const double scale = s->end ? 1.0 : 1.0 / s->h[0], *along = s->end ? A : w->A0;
+  const double *F = w->gradient, *D = w->slopes, *g = w->loop.gap, *A = w->loop.last;
+  const double scale = s->end ? 1.0 : 1.0 / s->h[0], *along = s->end ? A : w->loop.first;
   double *K = w->system, *impulse = full + BIG;
   int i, j, k;
   for (i = 0; i < N; i++) {
@@ -362,7 +372,9 @@ static int newton_by_coordinates(Stage *s, double *full, Work *w) {
 #if CONTACTS
   for (k = 0; k < CONTACTS && s->acting; k++) {
     if (s->far[SIDES + k]) continue;
-    for (i = touch_row[k]; i < touch_row[k + 1]; i++) impulse[SIDES + i] = -w->x_touch[i] - inner(w->GY + LINE * i, full, N);
+    for (i = touch_row[k]; i < touch_row[k + 1]; i++) {
+      impulse[SIDES + i] = -w->contact.residual[i] - inner(w->contact.eliminated + LINE * i, full, N);
+    }
   }
 #endif
   return 0;
@@ -378,7 +390,7 @@ static int newton(Stage *s, const double *x, const double *impulse, double *full
   status = pushes > N || newton_by_impulses(s, x, impulse, pushes, full, w) != 0 ? newton_by_coordinates(s, full, w) : 0;
 #if FRICTION_ANY
   for (k = 0; k < CONTACTS && s->apart; k++) {
-    const double *psi = w->psi + 4 * k, *by = (s->end ? w->J : w->by) + N * touch_row[k];
+    const double *psi = w->contact.apart + 4 * k, *by = (s->end ? w->contact.last : w->contact.by) + N * touch_row[k];
     double value = -psi[0];
     int q;
     if (touch_size(k) < 3) continue;
@@ -388,3 +400,5 @@ static int newton(Stage *s, const double *x, const double *impulse, double *full
 #endif
   return status;
 }
+
+#endif

@@ -1,94 +1,17 @@
-#ifndef DIFFPBD_EVALUATIONS
-/* The most evaluations of a step's equations, over both stages; beyond it the step ends in status 14. To bound the time of a step,
- * compile with a smaller number (-DDIFFPBD_EVALUATIONS=60). */
-#define DIFFPBD_EVALUATIONS 1000000
+/* Both stages of a step with unilateral rows. */
+#ifndef CONES_INCLUDED
+#define CONES_INCLUDED
+#include "cone_levels.h"
+#include "certificate.h"
+#if ROWS
+#include "loops_closed.h"
 #endif
-
-/* A stage of a step with unilateral rows (joint limits and contacts): their impulses are unknowns beside the pose or the rates. */
-typedef struct {
-  const double *p, *pd, *u, *h, *alpha;
-  const double *end;   /* the pose at the end, of the rate stage; 0: the pose stage */
-  double least;        /* lower bound of the slip during continuation [rad/s or m/s] */
-  double slip, impulse; /* the smallest slip of all rows, the largest load times h */
-  double rows;         /* squared norm of the residual of the unilateral rows */
-  int spent;           /* evaluations so far */
-  int acting;          /* 0: there are no unilateral rows */
-  int linear;          /* viscous friction at most: without unilateral rows the rate stage is linear */
-  int apart;           /* normal and friction of a contact have separate rows */
-  int fresh, landing;  /* D is computed anew; pose stage: the residual is computed with momentum and inertia */
-  int known;           /* D is that of the linear rate stage */
-  int factored, columns; /* of the last D: its factors are available, and the columns they give for impulses */
-  int classified, approached; /* `far` has been determined; a row that was far has come near since */
-  int seen;            /* contact rows are available at x */
-  int far[CONES];      /* rows so distant that their impulse is evaluated explicitly, without a slope */
-} Stage;
-
-#if SIDES
-#include "joint_limits.h"
-
-#endif
-#if CONTACTS
-#include "contacts.h"
-#include "contact_slopes.h"
 #if BOUNCING
 #include "rebounds.h"
 #endif
-
+#if FLOATING
+#include "turned_torque.h"
 #endif
-/* Residual of a stage at x (pose or rates) and the given impulses of loops and unilateral rows, with the slopes that `newton` needs.
- * Returns its squared norm. Units are momenta: the pose stage is divided by h. Impulses of distant rows are outputs. */
-static double evaluate(Stage *s, const double *x, const double *loops, double *impulse, Work *w) {
-  double *F = w->gradient, *D = w->slopes, *g = w->gap, *A = w->A;
-  const double *model = w->model, *along = s->end ? A : w->A0, scale = s->end ? 1.0 : 1.0 / s->h[0];
-  double sum = 0.0;
-  int i, j, k;
-  s->approached = 0;
-  s->spent++;
-  if (s->fresh) s->factored = 0;
-  if (s->end != 0 && s->linear && !s->fresh) {
-    for (i = 0; i < N; i++) F[i] = -w->momentum[i];
-    for (j = 0; j < N; j++) {
-      for (i = 0; i < N; i++) F[i] += D[i + N * j] * x[j];
-    }
-    product(A, x, ROWS, N, 1, 1.0, 0.0, g);
-  } else if (s->end != 0) {
-    s->factored = 0;
-    rate_system_kernel(w->mass, w->momentum, s->h, x,
-#if LAGGING
-                       s->pd,
-#endif
-                       s->alpha, model, F, D, w->kernel);
-    product(A, x, ROWS, N, 1, 1.0, 0.0, g);
-  } else if (s->fresh) {
-    pose_kernel(x, s->p, w->record, w->terms, s->alpha, model, F, D, g, A, w->kernel);
-  } else if (s->landing) {
-    landing_kernel(x, s->p, w->record, w->terms, s->u, s->h, s->alpha, model, F, w->momentum, w->mass, g, A,
-                   w->energy + 3, w->kernel);
-  } else {
-    residual_kernel(x, s->p, w->record, w->terms, s->alpha, model, F, g, A, w->kernel);
-  }
-  for (i = 0; i < N; i++) {
-    F[i] *= scale;
-    for (k = 0; k < ROWS; k++) F[i] -= along[k + ROWS * i] * loops[k];
-  }
-  for (k = 0; k < ROWS; k++) sum += g[k] * g[k] * scale * scale;
-  s->rows = 0.0;
-  if (s->acting) {
-#if SIDES
-    s->rows += add_sides(s, x, impulse, F, w);
-#endif
-#if CONTACTS
-    s->rows += add_contacts(s, x, impulse + SIDES, F, w);
-#endif
-    s->classified = 1;
-    sum += s->rows;
-  }
-  for (j = 0; j < N; j++) sum += F[j] * F[j];
-  return sum;
-}
-
-#include "cone_systems.h"
-#include "cone_levels.h"
 
 /* Initialises a stage at the start of a step. */
 static void begin(Stage *s, const double *p, const double *pd, const double *u, const double *h, const double *alpha, Work *w) {
@@ -113,13 +36,13 @@ static void begin(Stage *s, const double *p, const double *pd, const double *u, 
   side_leads(p, h, alpha, w->lead);
 #endif
 #if CONTACTS
-  memset(w->turn, 0, TOUCHES * N * sizeof(double));
-  touch_start_kernel(p, alpha, w->model, w->gaps, w->J0, w->sign, w->kernel);
+  memset(w->contact.turn, 0, TOUCHES * N * sizeof(double));
+  touch_start_kernel(p, alpha, w->model, w->contact.gap, w->contact.first, w->contact.sign, w->kernel);
 #if BOUNCING
   rebounds(p, pd, u, h, alpha, w);
 #endif
   for (k = 0; k < CONTACTS; k++) {
-    const double *law = w->law + LAW * k;
+    const double *law = w->contact.law + LAW * k;
     if (law[LAW_SLIP] < s->slip) s->slip = law[LAW_SLIP];
     if (law[LAW_LOAD] * h[0] > s->impulse) s->impulse = law[LAW_LOAD] * h[0];
   }
@@ -137,33 +60,31 @@ static void start_rate_stage(Stage *s, const double *p_next, const double *loops
   if (s->landing && largest(w->change, N) <= C_CONE_SETTLED_RATE) {
     /* Computed one correction ago; only the gaps notice that correction. */
 #if CONTACTS
-    for (j = 0; j < CONTACTS; j++) w->gaps[j] += inner(w->J + N * touch_row[j], w->change, N);
+    for (j = 0; j < CONTACTS; j++) w->contact.gap[j] += inner(w->contact.last + N * touch_row[j], w->change, N);
 #endif
   } else {
     landing_kernel(p_next, s->p, w->record, w->terms, s->u, s->h, s->alpha, w->model, w->gradient, momentum, w->mass,
-                   w->gap, w->A, w->energy + 3, w->kernel);
+                   w->loop.gap, w->loop.last, w->energy + 3, w->kernel);
 #if CONTACTS
-    touch_kernel(p_next, w->sign, s->alpha, w->model, w->gaps, w->J, w->kernel);
+    touch_kernel(p_next, w->contact.sign, s->alpha, w->model, w->contact.gap, w->contact.last, w->kernel);
 #endif
   }
 #if FLOATING
   turn_torque(s->h, s->u, p_next, momentum);
 #endif
-  product_transposed(w->A0, loops, N, ROWS, 1, 1.0, 1.0, momentum);
+  product_transposed(w->loop.first, loops, N, ROWS, 1, 1.0, 1.0, momentum);
 #if SIDES
   for (j = 0; j < SIDES; j++) momentum[side_of[j]] += side_slope[j] * impulse[j];
 #endif
 #if CONTACTS
   for (j = 0; j < TOUCHES; j++) {
     int i;
-    for (i = 0; i < N; i++) momentum[i] += w->J0[N * j + i] * impulse[SIDES + j];
+    for (i = 0; i < N; i++) momentum[i] += w->contact.first[N * j + i] * impulse[SIDES + j];
   }
 #endif
   s->end = p_next;
   s->factored = s->known = 0;
 }
-
-#include "certificate.h"
 
 /* First guess of a linear rate stage: the rates if its impulses were those of the pose stage. */
 static void balance(Stage *s, double *x, Work *w) {
@@ -175,14 +96,14 @@ static void balance(Stage *s, double *x, Work *w) {
 #endif
                      s->alpha, w->model, F, w->slopes, w->kernel);
   for (i = 0; i < N; i++) {
-    for (j = 0; j < ROWS; j++) F[i] -= w->A[j + ROWS * i] * w->H[j];
+    for (j = 0; j < ROWS; j++) F[i] -= w->loop.last[j + ROWS * i] * w->rate.multipliers[j];
   }
 #if SIDES
   for (j = 0; j < SIDES; j++) F[side_of[j]] -= side_slope[j] * w->push_rate[j];
 #endif
 #if CONTACTS
   for (j = 0; j < TOUCHES; j++) {
-    for (i = 0; i < N; i++) F[i] -= w->J[N * j + i] * w->push_rate[SIDES + j];
+    for (i = 0; i < N; i++) F[i] -= w->contact.last[N * j + i] * w->push_rate[SIDES + j];
   }
 #endif
   s->known = 1;
@@ -230,7 +151,7 @@ static void guess_rate_impulses(Work *w) {
 /* The rate stage of a step, then its certificate. */
 static int finish(Stage *s, const double *p, const double *pd, const double *u, const double *kick, const double *h,
                   const double *alpha, const double *p_next, double *pd_next, Work *w) {
-  double *L = w->L, *H = w->H;
+  double *L = w->pose.multipliers, *H = w->rate.multipliers;
   int j, status;
   start_rate_stage(s, p_next, L, w->push, w);
   for (j = 0; kick != 0 && j < N; j++) w->momentum[j] += kick[j];
@@ -250,9 +171,9 @@ static int finish(Stage *s, const double *p, const double *pd, const double *u, 
 /* The pose stage over `share` of a step. The first guess is p_next and the impulses of the share `pace`, extrapolated; 0: a cold start. */
 static int solve_share(Stage *s, double share, double pace, const double *p, const double *pd, const double *u, const double *h,
                     const double *alpha, double *p_next, Work *w) {
-  double *guess = w->first, *L = w->L;
+  double *guess = w->first, *L = w->pose.multipliers;
   int j;
-  start_kernel(p, pd, u, h, alpha, w->model, w->record, w->terms, guess, w->A0, w->gap, w->energy, w->kernel);
+  start_kernel(p, pd, u, h, alpha, w->model, w->record, w->terms, guess, w->loop.first, w->loop.gap, w->energy, w->kernel);
   begin(s, p, pd, u, h, alpha, w);
   s->spent = (int)w->count[4];
   for (j = 0; j < N; j++) p_next[j] = pace > 0.0 ? p[j] + (p_next[j] - p[j]) * (share / pace) : guess[j];
@@ -273,7 +194,7 @@ static int approach(const double *p, const double *pd, const double *u, const do
     status = solve_share(&s, share, 0.0, p, pd, u, &part, alpha, p_next, w);
     for (k = 0; k < C_APPROACH_PARTS && w->count[4] <= C_APPROACH_MOST && status == 0 && share < 1.0; k++) {
       memcpy(kept, p_next, N * sizeof(double));
-      memcpy(kept + N, w->L, ROWS * sizeof(double));
+      memcpy(kept + N, w->pose.multipliers, ROWS * sizeof(double));
       memcpy(kept + BIG, w->push, IMPULSES * sizeof(double));
       part = next * h[0];
       if (solve_share(&s, next, share, p, pd, u, next < 1.0 ? &part : h, alpha, p_next, w) == 0) {
@@ -282,7 +203,7 @@ static int approach(const double *p, const double *pd, const double *u, const do
         continue;
       }
       memcpy(p_next, kept, N * sizeof(double));
-      memcpy(w->L, kept + N, ROWS * sizeof(double));
+      memcpy(w->pose.multipliers, kept + N, ROWS * sizeof(double));
       memcpy(w->push, kept + BIG, IMPULSES * sizeof(double));
       next = 0.5 * (share + next);
     }
@@ -297,7 +218,7 @@ static int approach(const double *p, const double *pd, const double *u, const do
  * in w. */
 static int solve_once(const double *p, const double *pd, const double *u, const double *kick, const double *h,
                        const double *alpha, double *p_next, double *pd_next, int alone, int warm, Work *w) {
-  double *L = w->L;
+  double *L = w->pose.multipliers;
   Stage s;
   int j, status, other;
   begin(&s, p, pd, u, h, alpha, w);
@@ -307,7 +228,7 @@ static int solve_once(const double *p, const double *pd, const double *u, const 
   depths(p, alpha, w);
 #if CONTACTS
   for (j = 0; j < CONTACTS && alone; j++) { /* a compliant contact may be deep */
-    if (w->gaps[j] < -C_INSIDE && w->law[LAW * j + LAW_COMPLIANCE] == 0.0) return STATUS_CONTACT_INSIDE;
+    if (w->contact.gap[j] < -C_INSIDE && w->contact.law[LAW * j + LAW_COMPLIANCE] == 0.0) return STATUS_CONTACT_INSIDE;
   }
 #else
   (void)alone;
@@ -334,7 +255,7 @@ static int solve_unilateral(const double *p, const double *pd, const double *u, 
   int k, status;
   memcpy(guess, p_next, sizeof guess);
   for (k = 0, status = 0; k < KEPTS; k++) {
-    w->kept[0] = kept_shares[k];
+    w->bounce.kept[0] = kept_shares[k];
     if (k > 0) memcpy(p_next, guess, sizeof guess);
     status = solve_once(p, pd, u, kick, h, alpha, p_next, pd_next, alone, k == 0 ? warm : 0, w);
     if (status == 0 || !rebounding(w)) break;
@@ -364,8 +285,8 @@ static int solve_next(const double *p, const double *pd, const double *u, const 
   if (status == 0) {
     for (j = 0; off != 0 && j < N; j++) off[j] = p_next[j] - guess[j];
 #if ROWS
-    closing_kernel(p_next, alpha, w->gap, w->all, w->kernel);
-    if (refuted_loops(w->gap, 0, w->all, pd_next)) status = STATUS_STEP_REFUTED;
+    closing_kernel(p_next, alpha, w->loop.gap, w->loop.every, w->kernel);
+    if (refuted_loops(w->loop.gap, 0, w->loop.every, pd_next)) status = STATUS_STEP_REFUTED;
 #endif
   }
   return status;
@@ -387,10 +308,10 @@ static int recover_stage(Stage *s, const double *known, double *loops, double *i
 /* The impulses of a step whose start and end are given. */
 static int recover_once(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                    const double *p_next, const double *pd_next, Work *w) {
-  double *L = w->L, *H = w->H;
+  double *L = w->pose.multipliers, *H = w->rate.multipliers;
   Stage s;
   int j;
-  start_kernel(p, pd, u, h, alpha, w->model, w->record, w->terms, w->known, w->A0, w->gap, w->energy, w->kernel);
+  start_kernel(p, pd, u, h, alpha, w->model, w->record, w->terms, w->known, w->loop.first, w->loop.gap, w->energy, w->kernel);
   begin(&s, p, pd, u, h, alpha, w);
   if (recover_stage(&s, p_next, L, w->push, w) != 0) return STATUS_LIMIT_NOT_RESOLVED;
 #if BOUNCING
@@ -414,7 +335,7 @@ static int recover(const double *p, const double *pd, const double *u, const dou
 #if BOUNCING
   int k, status = STATUS_LIMIT_NOT_RESOLVED;
   for (k = 0; k < KEPTS && status != 0; k++) {
-    w->kept[0] = kept_shares[k];
+    w->bounce.kept[0] = kept_shares[k];
     status = recover_once(p, pd, u, h, alpha, p_next, pd_next, w);
     if (!rebounding(w)) break;
   }
@@ -436,8 +357,10 @@ static int node_rate(const double *h, const double *p, const double *begun, cons
   s.least = 0.0;
   s.acting = s.apart = s.linear = s.known = s.factored = s.seen = s.spent = 0;
   memset(rate, 0, N * sizeof(double));
-  memset(w->H, 0, ROWS * sizeof(double));
-  if (descend(&s, rate, w->H, w->push_rate, C_MAX_RATE, 0.0, w) != 0) return STATUS_RATE_NOT_FOUND;
-  for (j = 0; j < ROWS; j++) w->H[j] *= h[0];
+  memset(w->rate.multipliers, 0, ROWS * sizeof(double));
+  if (descend(&s, rate, w->rate.multipliers, w->push_rate, C_MAX_RATE, 0.0, w) != 0) return STATUS_RATE_NOT_FOUND;
+  for (j = 0; j < ROWS; j++) w->rate.multipliers[j] *= h[0];
   return 0;
 }
+
+#endif

@@ -1,4 +1,8 @@
 /* Derivatives of a step by what its contacts do. */
+#ifndef CONTACT_SLOPES_INCLUDED
+#define CONTACT_SLOPES_INCLUDED
+#include "contacts.h"
+#include "dense.h"
 
 /* square += factor * J^T G Y of one contact, J and Y by rows at `along` and `by`. */
 static void touch_product(int k, const double *along, const double *G, const double *by, double factor, double *square) {
@@ -19,12 +23,12 @@ static void stage_slopes(const Stage *s, const double *h, const double *along, c
                          double *K, Work *w) {
   const int stage = s->end != 0;
   const double *impulses = (stage ? w->push_rate : w->push) + SIDES, ones[2] = {1.0, 1.0};
-  double *added = w->C, *stiff = w->stiff + stage * CONTACTS;
+  double *added = w->scratch, *stiff = w->stiff.is + stage * CONTACTS;
   int i, j, k, rows = 0;
   for (k = 0; k < CONTACTS; k++) {
-    double law[LAW], row[WIDE], x[WIDE], *G = w->stiff_g + SHARE * (stage * CONTACTS + k);
+    double law[LAW], row[WIDE], x[WIDE], *G = w->stiff.slope + SHARE * (stage * CONTACTS + k);
     touch_law(s, k, law, w);
-    touch_cone(k, impulses + touch_row[k], w->touch + touch_row[k], w->gaps + k, h, law, ones, ones, row, x, G, w);
+    touch_cone(k, impulses + touch_row[k], w->contact.rate + touch_row[k], w->contact.gap + k, h, law, ones, ones, row, x, G, w);
     stiff[k] = 0.0;
 #if !REDUNDANT
     for (j = 0; j < N; j++) {
@@ -40,7 +44,7 @@ static void stage_slopes(const Stage *s, const double *h, const double *along, c
   }
   memset(added, 0, N * N * sizeof(double));
   for (k = 0; k < CONTACTS; k++) {
-    const double *G = w->stiff_g + SHARE * (stage * CONTACTS + k);
+    const double *G = w->stiff.slope + SHARE * (stage * CONTACTS + k);
     if (rows > STIFF) stiff[k] = 0.0;
     if (stiff[k] != 0.0) continue;
     touch_product(k, along, G, by, h[0], added);
@@ -54,9 +58,10 @@ static void stage_slopes(const Stage *s, const double *h, const double *along, c
  * impulses as the unknowns: M = inverse h J^T (1 + G Y inverse h J^T)^-1 and T = M G, N x TOUCHES, are what their impulses and rates
  * move coordinates by; the new inverse, inverse - T Y inverse, has not the digits for that: its product with h J^T G cancels. */
 static int stiffened(int stage, const double *h, double *square, double *rows, Work *w) {
-  const double *along = (stage ? w->J : w->J0), *by = (stage ? w->J : w->S1), *stiff = w->stiff + stage * CONTACTS;
-  double *T = w->stiff_t + stage * N * TOUCHES, *M = w->stiff_m + stage * N * TOUCHES, *X = w->stiff_x;
-  double *K = w->stiff_k, *solved = w->stiff_y, *found = w->stiff_by;
+  const double *along = (stage ? w->contact.last : w->contact.first), *stiff = w->stiff.is + stage * CONTACTS;
+  const double *by = (stage ? w->contact.last : w->contact.slid_by_end);
+  double *T = w->stiff.by_rate + stage * N * TOUCHES, *M = w->stiff.by_impulse + stage * N * TOUCHES, *X = w->stiff.columns;
+  double *K = w->stiff.system, *solved = w->stiff.solved, *found = w->stiff.found;
   double share[STIFF];
   int index[STIFF], size = 0, at = 0, i, j, k, q, r;
   for (k = 0; k < CONTACTS; k++) {
@@ -67,7 +72,7 @@ static int stiffened(int stage, const double *h, double *square, double *rows, W
   }
   if (size == 0) return 0;
   for (k = 0; k < CONTACTS; k++) { /* transposed, and no row far larger than another */
-    const double *G = w->stiff_g + SHARE * (stage * CONTACTS + k);
+    const double *G = w->stiff.slope + SHARE * (stage * CONTACTS + k);
     const int n = touch_size(k), first = at;
     for (q = 0; q < n && stiff[k] != 0.0; q++, at++) {
       double *line = K + size * at;
@@ -88,7 +93,7 @@ static int stiffened(int stage, const double *h, double *square, double *rows, W
   }
   for (k = 0; k < CONTACTS; k++) {
     const int first = N * touch_row[k], n = touch_size(k);
-    if (stiff[k] != 0.0) product(M + first, w->stiff_g + SHARE * (stage * CONTACTS + k), N, n, n, 1.0, 0.0, T + first);
+    if (stiff[k] != 0.0) product(M + first, w->stiff.slope + SHARE * (stage * CONTACTS + k), N, n, n, 1.0, 0.0, T + first);
   }
   for (j = 0; j < N + ROWS; j++) {
     double *column = j < N ? square + N * j : rows + N * (j - N);
@@ -102,7 +107,7 @@ static int stiffened(int stage, const double *h, double *square, double *rows, W
 
 /* square -= T start of the stiff contacts of a stage: what the start moves its end by through them. */
 static void stiff_product(int stage, const double *start, double *square, const Work *w) {
-  const double *T = w->stiff_t + stage * N * TOUCHES, *stiff = w->stiff + stage * CONTACTS;
+  const double *T = w->stiff.by_rate + stage * N * TOUCHES, *stiff = w->stiff.is + stage * CONTACTS;
   int i, j, k, r;
   for (k = 0; k < CONTACTS; k++) {
     for (r = touch_row[k]; r < touch_row[k + 1] && stiff[k] != 0.0; r++) {
@@ -115,7 +120,7 @@ static void stiff_product(int stage, const double *start, double *square, const 
 
 /* bar -= (T start)^T seed of the stiff contacts of a stage. */
 static void stiff_pull(int stage, const double *start, const double *seed, double *bar, const Work *w) {
-  const double *T = w->stiff_t + stage * N * TOUCHES, *stiff = w->stiff + stage * CONTACTS;
+  const double *T = w->stiff.by_rate + stage * N * TOUCHES, *stiff = w->stiff.is + stage * CONTACTS;
   int j, k, r;
   for (k = 0; k < CONTACTS; k++) {
     for (r = touch_row[k]; r < touch_row[k + 1] && stiff[k] != 0.0; r++) {
@@ -125,22 +130,23 @@ static void stiff_pull(int stage, const double *start, const double *seed, doubl
   }
 }
 
-/* What contacts add at a step's end to the slopes of both stages, times h, by what each of them solves for, and to K0 and K1. */
+/* What contacts add at a step's end to the slopes of both stages, times h, by what each of them solves for, and to the blocks by poses. */
 static void contact_slopes(const double *p, const double *h, const double *alpha, const double *p_next, const double *pd_next,
                            double *slope, double *slope_rate, Work *w) {
-  double *S0 = w->S0, *S1 = w->S1, *R1 = w->R1, *J0 = w->J0, *J = w->J;
+  double *S0 = w->contact.slid_by_start, *S1 = w->contact.slid_by_end, *R1 = w->contact.rate_by_end;
+  double *J0 = w->contact.first, *J = w->contact.last;
   Stage s;
   int i, j, k;
   s.p = p;
   s.h = h;
   s.alpha = alpha;
   s.least = 0.0;
-  touch_start_kernel(p, alpha, w->model, w->gaps, J0, w->sign, w->kernel);
-  touch_curvature_kernel(p, p_next, pd_next, w->sign, w->push + SIDES, w->push_rate + SIDES, h, alpha, w->model, w->C,
-                         w->C1, S0, S1, R1, w->kernel);
+  touch_start_kernel(p, alpha, w->model, w->contact.gap, J0, w->contact.sign, w->kernel);
+  touch_curvature_kernel(p, p_next, pd_next, w->contact.sign, w->push + SIDES, w->push_rate + SIDES, h, alpha, w->model, w->scratch,
+                         w->scratch_end, S0, S1, R1, w->kernel);
   for (i = 0; i < N * N; i++) {
-    w->blocks.K0[i] -= h[0] * w->C[i];
-    w->blocks.K1[i] -= h[0] * w->C1[i];
+    w->blocks.pose_by_start[i] -= h[0] * w->scratch[i];
+    w->blocks.rate_by_end[i] -= h[0] * w->scratch_end[i];
   }
   s.end = 0;
   touch(&s, p_next, w);
@@ -151,10 +157,10 @@ static void contact_slopes(const double *p, const double *h, const double *alpha
       R1[at] += S1[at];
     }
   }
-  stage_slopes(&s, h, J0, S1, S0, slope, w->blocks.K0, w);
+  stage_slopes(&s, h, J0, S1, S0, slope, w->blocks.pose_by_start, w);
   s.end = p_next;
   touch(&s, pd_next, w);
-  stage_slopes(&s, h, J, J, R1, slope_rate, w->blocks.K1, w);
+  stage_slopes(&s, h, J, J, R1, slope_rate, w->blocks.rate_by_end, w);
 }
 
 /* What the impulses of contacts add to the gradients by the parameters and h. Rows are those of `contact_slopes`; the multipliers x and
@@ -162,7 +168,7 @@ static void contact_slopes(const double *p, const double *h, const double *alpha
 static void contact_gradients(const double *p, const double *h, const double *alpha, const double *p_next, const double *pd_next,
                               const double *x, const double *y, const double *x_seed, const double *y_seed, double *alpha_bar,
                               double *h_bar, Work *w) {
-  double *slid_bar = w->touch_bar, *rates_bar = slid_bar + TOUCHES, *gap_bar = rates_bar + TOUCHES, *law_bar = gap_bar + CONTACTS;
+  double *slid_bar = w->contact.bar, *rates_bar = slid_bar + TOUCHES, *gap_bar = rates_bar + TOUCHES, *law_bar = gap_bar + CONTACTS;
   Stage s;
   int k, r, stage;
   s.p = p;
@@ -175,13 +181,13 @@ static void contact_gradients(const double *p, const double *h, const double *al
     touch(&s, stage ? pd_next : p_next, w);
     for (k = 0; k < CONTACTS; k++) {
       const int first = touch_row[k];
-      const double *impulse = (stage ? w->push_rate : w->push) + SIDES + first, *rate = w->touch + first, *gap = w->gaps + k;
-      double pull[WIDE], *rate_bar = (stage ? rates_bar : slid_bar) + first, *law = w->law + LAW * k;
+      const double *impulse = (stage ? w->push_rate : w->push) + SIDES + first, *rate = w->contact.rate + first, *gap = w->contact.gap + k;
+      double pull[WIDE], *rate_bar = (stage ? rates_bar : slid_bar) + first, *law = w->contact.law + LAW * k;
       for (r = 0; r < touch_size(k); r++) {
         const int at = N * (first + r);
-        pull[r] = w->stiff[stage * CONTACTS + k] != 0.0
-                      ? inner(w->stiff_m + stage * N * TOUCHES + at, stage ? y_seed : x_seed, N)
-                      : h[0] * inner((stage ? w->J : w->J0) + at, stage ? y : x, N);
+        pull[r] = w->stiff.is[stage * CONTACTS + k] != 0.0
+                      ? inner(w->stiff.by_impulse + stage * N * TOUCHES + at, stage ? y_seed : x_seed, N)
+                      : h[0] * inner((stage ? w->contact.last : w->contact.first) + at, stage ? y : x, N);
       }
 #if TURNED
       if (touch_size(k) > 3) disc_gradients(k, impulse, rate, h, law, pull, rate_bar, h_bar, law_bar + LAW * k, w);
@@ -200,6 +206,8 @@ static void contact_gradients(const double *p, const double *h, const double *al
 #endif
     }
   }
-  touch_parameters_kernel(p, p_next, pd_next, w->sign, x, y, w->push + SIDES, w->push_rate + SIDES, slid_bar, rates_bar,
+  touch_parameters_kernel(p, p_next, pd_next, w->contact.sign, x, y, w->push + SIDES, w->push_rate + SIDES, slid_bar, rates_bar,
                           gap_bar, law_bar, h, alpha, w->model, alpha_bar, h_bar, w->kernel);
 }
+
+#endif

@@ -1,11 +1,16 @@
 /* What contacts do to a step. */
+#ifndef CONTACTS_INCLUDED
+#define CONTACTS_INCLUDED
 #include "contact_rows.h"
+#include "products.h"
+#include "lines.h"
+#include "stage.h"
 #if TURNED
 #include "discs.h"
 #endif
 
 static void touch_law(const Stage *s, int k, double *law, const Work *w) {
-  memcpy(law, w->law + LAW * k, LAW * sizeof(double));
+  memcpy(law, w->contact.law + LAW * k, LAW * sizeof(double));
   if (law[LAW_SLIP] < s->least) law[LAW_SLIP] = s->least;
 }
 
@@ -58,17 +63,17 @@ static void touch_rates(int k, const double *rows, const double *x, double *prod
 /* The contacts of a stage at x: gaps, rows J, what rows change by with the coordinates (Y, the turning of the tangents at the end as it
  * was last worked out), and the rates of surfaces against each other, of the pose stage across alone. */
 static void touch(const Stage *s, const double *x, Work *w) {
-  double *J = w->J, *Y = w->by, *rate = w->touch, *turn = w->turn;
-  const double *J0 = w->J0;
+  double *J = w->contact.last, *Y = w->contact.by, *rate = w->contact.rate, *turn = w->contact.turn;
+  const double *J0 = w->contact.first;
   int r, j, k;
   if (s->end != 0) {
     for (k = 0; k < CONTACTS; k++) touch_rates(k, J, x, rate);
 #if BOUNCING
-    for (k = 0; k < CONTACTS; k++) rate[touch_row[k]] -= w->shift[2 * k + 1];
+    for (k = 0; k < CONTACTS; k++) rate[touch_row[k]] -= w->bounce.shift[2 * k + 1];
 #endif
     return;
   }
-  touch_kernel(x, w->sign, s->alpha, w->model, w->gaps, J, w->kernel);
+  touch_kernel(x, w->contact.sign, s->alpha, w->model, w->contact.gap, J, w->kernel);
   for (k = 0; k < CONTACTS; k++) {
     const double half = 0.5 / s->h[0], twice = 2.0 / s->h[0];
     for (j = 0, r = N * touch_row[k]; j < N; j++) Y[r + j] = twice * J[r + j];
@@ -91,13 +96,13 @@ static void touch(const Stage *s, const double *x, Work *w) {
   slid_kernel(s->p, x, J0, J, s->h, rate, w->kernel);
 #endif
 #if BOUNCING
-  for (k = 0; k < CONTACTS; k++) rate[touch_row[k]] -= w->shift[2 * k];
+  for (k = 0; k < CONTACTS; k++) rate[touch_row[k]] -= w->bounce.shift[2 * k];
 #endif
 }
 
 /* What rates across change by as the tangents at the end turn, at the x of `touch`, where any is near; it goes with D. */
 static void touch_turning(const Stage *s, const double *x, Work *w) {
-  double *turn = w->turn, moved = 0.0;
+  double *turn = w->contact.turn, moved = 0.0;
   int k, j, near = 0;
   for (j = 0; j < N; j++) {
     if (FLAT && !turning[j]) continue; /* tangents of a plane that stands turn as bodies do */
@@ -105,13 +110,13 @@ static void touch_turning(const Stage *s, const double *x, Work *w) {
   }
   for (k = 0; k < CONTACTS; k++) near += !s->far[SIDES + k] && touch_size(k) >= 3;
   if (near == 0 || moved < C_CONE_TURN) return;
-  touch_slopes_kernel(s->p, x, w->sign, w->J0, s->h, s->alpha, w->model, turn, w->kernel);
+  touch_slopes_kernel(s->p, x, w->contact.sign, w->contact.first, s->h, s->alpha, w->model, turn, w->kernel);
   for (k = 0; k < CONTACTS; k++) {
-    double *Y = w->by + N * touch_row[k];
+    double *Y = w->contact.by + N * touch_row[k];
     const double half = 0.5 / s->h[0];
     for (j = 0; j < N; j++) turn[N * touch_row[k] + j] = 0.0;
     for (j = N; j < N * touch_size(k); j++) {
-      const double straight = half * (w->J0[N * touch_row[k] + j] + w->J[N * touch_row[k] + j]);
+      const double straight = half * (w->contact.first[N * touch_row[k] + j] + w->contact.last[N * touch_row[k] + j]);
       Y[j] = turn[N * touch_row[k] + j];
       turn[N * touch_row[k] + j] -= straight;
     }
@@ -126,7 +131,7 @@ static void cold_contacts(Stage *s, const double *x, double most, double *impuls
   s->seen = 1;
   memset(impulse, 0, (TOUCHES + CONTACTS) * sizeof(double));
   for (k = 0; k < CONTACTS; k++) {
-    double law[LAW], kappa, top, away = w->gaps[k] / half + w->touch[touch_row[k]];
+    double law[LAW], kappa, top, away = w->contact.gap[k] / half + w->contact.rate[touch_row[k]];
     touch_law(s, k, law, w);
     kappa = law[LAW_LOAD] * half * law[LAW_SLIP];
     top = most * half * law[LAW_LOAD];
@@ -151,7 +156,7 @@ static double touch_mass(const Stage *s, int rows, const double *J, const double
 /* The impulse of a contact that is far, in its place; 0: it is not. One that gives way never is: how open it is, is up to its impulse. */
 static int touch_far(const Stage *s, int k, const double *law, const double *rho, double *impulse, Work *w) {
   double found[WIDE], by, opening;
-  const double *rate = w->touch + touch_row[k], *gap = w->gaps + k;
+  const double *rate = w->contact.rate + touch_row[k], *gap = w->contact.gap + k;
   if (law[LAW_COMPLIANCE] > 0.0) return 0;
 #if FRICTION_ALL
   distant_kernel(impulse, rate, gap, s->h, law, found, &by, &opening, w->kernel);
@@ -185,7 +190,7 @@ INLINE void touch_push(const double *J, int first, int size, const double *impul
 
 /* Adds what contacts do, as `add_sides`. */
 static double add_contacts(Stage *s, const double *x, double *impulse, double *F, Work *w) {
-  const double *along = (s->end ? w->J : w->J0), *by = (s->end ? w->J : w->by);
+  const double *along = (s->end ? w->contact.last : w->contact.first), *by = (s->end ? w->contact.last : w->contact.by);
   double inverse[N], sum = 0.0;
   int k, i, r, q, known = 0;
   if (!s->seen) touch(s, x, w);
@@ -193,7 +198,7 @@ static double add_contacts(Stage *s, const double *x, double *impulse, double *F
   for (k = 0; k < CONTACTS; k++) {
     const int first = touch_row[k], size = touch_size(k);
     const double *J = along + N * first;
-    double law[LAW], row[WIDE], *G = w->shares + SHARE * k, *X = w->x_touch + first, *rho = w->rho + SIDES + k;
+    double law[LAW], row[WIDE], *G = w->contact.slope + SHARE * k, *X = w->contact.residual + first, *rho = w->rho + SIDES + k;
     const double *more = w->rho + (TURNED ? CONES + 2 * k : 0);
     int far = s->far[SIDES + k];
     touch_law(s, k, law, w);
@@ -216,20 +221,20 @@ static double add_contacts(Stage *s, const double *x, double *impulse, double *F
     far = s->far[SIDES + k];
 #if FRICTION_ANY
     if (s->apart && size >= 3) {
-      double rows[4], *psi = w->psi + 4 * k;
-      apart_kernel(impulse + first, impulse + TOUCHES + k, w->touch + first, w->gaps + k, s->h, law, rho, rows, X, G, psi,
+      double rows[4], *psi = w->contact.apart + 4 * k;
+      apart_kernel(impulse + first, impulse + TOUCHES + k, w->contact.rate + first, w->contact.gap + k, s->h, law, rho, rows, X, G, psi,
                    row, w->kernel);
       sum += rows[3] * rows[3];
       for (r = 0; r < 3; r++) psi[1 + r] = row[r];
       memcpy(row, rows, 3 * sizeof(double));
 #if TURNED
-      if (size > 3) add_discs(k, impulse + first, impulse[first] - rows[0], w->touch + first, s->h, law, more, row, X, G, w);
+      if (size > 3) add_discs(k, impulse + first, impulse[first] - rows[0], w->contact.rate + first, s->h, law, more, row, X, G, w);
 #endif
     } else if (!far) {
-      touch_cone(k, impulse + first, w->touch + first, w->gaps + k, s->h, law, rho, more, row, X, G, w);
+      touch_cone(k, impulse + first, w->contact.rate + first, w->contact.gap + k, s->h, law, rho, more, row, X, G, w);
     }
 #else
-    if (!far) touch_cone(k, impulse + first, w->touch + first, w->gaps + k, s->h, law, rho, more, row, X, G, w);
+    if (!far) touch_cone(k, impulse + first, w->contact.rate + first, w->contact.gap + k, s->h, law, rho, more, row, X, G, w);
 #endif
     for (q = 0; q < size; q++) sum += far ? 0.0 : row[q] * row[q];
     touch_push(J, first, size, impulse, F);
@@ -243,7 +248,7 @@ static void touch_moved(const Stage *s, int size, Work *w) {
   int k, r;
   for (k = 0; k < CONTACTS; k++) {
     for (r = touch_row[k]; r < touch_row[k + 1] && !s->far[SIDES + k]; r++) {
-      sum_lines(w->moved + LINE * r, (s->end ? w->J : w->by) + N * r, 1, w->columns, N, size + 1);
+      sum_lines(w->contact.moved + LINE * r, (s->end ? w->contact.last : w->contact.by) + N * r, 1, w->columns, N, size + 1);
     }
   }
 }
@@ -252,17 +257,17 @@ static void touch_moved(const Stage *s, int size, Work *w) {
  * has its impulses. Returns the square of its row. */
 static double predict_touch(const Stage *s, int k, const double *impulse, const double *z, int columns, const double *full, Work *w) {
   const int first = touch_row[k], size = touch_size(k);
-  double law[LAW], row[WIDE], rate[WIDE] = {0.0}, pushed[WIDE] = {0.0}, gap = w->gaps[k], sum = 0.0;
+  double law[LAW], row[WIDE], rate[WIDE] = {0.0}, pushed[WIDE] = {0.0}, gap = w->contact.gap[k], sum = 0.0;
   int r;
   touch_law(s, k, law, w);
   for (r = 0; r < size; r++) {
-    const double change = z != 0 ? inner_line(w->moved + LINE * (first + r), z, columns + 1) : 0.0;
-    rate[r] = w->touch[first + r] + (r > 0 || s->end ? change : 0.0);
+    const double change = z != 0 ? inner_line(w->contact.moved + LINE * (first + r), z, columns + 1) : 0.0;
+    rate[r] = w->contact.rate[first + r] + (r > 0 || s->end ? change : 0.0);
     if (r == 0 && !s->end) gap += 0.5 * s->h[0] * change;
     pushed[r] = impulse[SIDES + first + r] + full[BIG + SIDES + first + r];
   }
-  touch_cone(k, pushed, rate, &gap, s->h, law, w->rho + SIDES + k, w->rho + (TURNED ? CONES + 2 * k : 0), row, w->x_touch + first,
-             w->shares + SHARE * k, w);
+  touch_cone(k, pushed, rate, &gap, s->h, law, w->rho + SIDES + k, w->rho + (TURNED ? CONES + 2 * k : 0), row, w->contact.residual + first,
+             w->contact.slope + SHARE * k, w);
   for (r = 0; r < size; r++) sum += row[r] * row[r];
   return sum;
 }
@@ -270,7 +275,7 @@ static double predict_touch(const Stage *s, int k, const double *impulse, const 
 /* Rows of a contact in the system of impulses: δ + G Y (free + columns δ) = −x, or (not `plain`) without what is free. */
 static void touch_lines(int k, int size, int at, int plain, double *K, const Work *w) {
   const int first = touch_row[k], rows = touch_size(k);
-  const double *G = w->shares + SHARE * k, *X = w->x_touch + first, *moved = w->moved + LINE * first;
+  const double *G = w->contact.slope + SHARE * k, *X = w->contact.residual + first, *moved = w->contact.moved + LINE * first;
   int q;
   for (q = 0; q < rows; q++) {
     double *line = K + LINE * (at + q);
@@ -283,9 +288,9 @@ static void touch_lines(int k, int size, int at, int plain, double *K, const Wor
 /* Adds a contact to the system of coordinates; leaves G Y. What three rows do is added before it is stored, in the order of rows. */
 static void touch_square(const Stage *s, int k, double *K, Work *w) {
   const int first = touch_row[k];
-  const double *J = (s->end ? w->J : w->J0) + N * first, *Y = (s->end ? w->J : w->by) + N * first;
-  const double *G = w->shares + SHARE * k, *X = w->x_touch + first;
-  double *GY = w->GY + LINE * first;
+  const double *J = (s->end ? w->contact.last : w->contact.first) + N * first, *Y = (s->end ? w->contact.last : w->contact.by) + N * first;
+  const double *G = w->contact.slope + SHARE * k, *X = w->contact.residual + first;
+  double *GY = w->contact.eliminated + LINE * first;
   int i, j;
 #if FRICTION_ANY
   if (touch_size(k) == 3) {
@@ -338,3 +343,5 @@ static void touch_square(const Stage *s, int k, double *K, Work *w) {
     if (J[i] != 0.0) add_line(K + LINE * i, J[i], GY, LINE);
   }
 }
+
+#endif

@@ -1,5 +1,9 @@
 /* Spinning (0) and rolling (1) friction of contacts, as impulses divided by their lever arms: rows after the three of sliding. See
  * codegen/joint_space/contact/discs.py. */
+#ifndef DISCS_INCLUDED
+#define DISCS_INCLUDED
+#include "contact_rows.h"
+
 static int disc_size(int k, int kind) {
   const int more = touch_size(k) - 3;
   return kind == 0 ? (more == 1 || more == 3) : more >= 2 ? 2 : 0;
@@ -95,3 +99,5 @@ static void disc_gradients(int k, const double *impulse, const double *rate, con
     law_bar[LAW_SLIP] += slip_bar * law[LEVERS + kind];
   }
 }
+
+#endif

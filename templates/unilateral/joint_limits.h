@@ -1,5 +1,9 @@
 /* Joint limits. Of limit i: gap = side_slope * coordinate side_of + side_shift - side_sign * bound, which is entry side_entry of
  * alpha. */
+#ifndef JOINT_LIMITS_INCLUDED
+#define JOINT_LIMITS_INCLUDED
+#include "stage.h"
+
 static double side_gap(const double *alpha, const double *pose, int i) {
   return side_slope[i] * pose[side_of[i]] + side_shift[i] - side_sign[i] * alpha[side_entry[i]];
 }
@@ -80,8 +84,8 @@ static double predict_side(const Stage *s, int i, const double *impulse, const d
   return row * row;
 }
 
-/* Adds the limits' slopes at a step's end, times h, to both stages' slopes by their unknowns and to K1; for a start outside, also to K0
- * and D. */
+/* Adds the limits' slopes at a step's end, times h, to both stages' slopes by their unknowns and to rate_by_end; for a start outside,
+ * also to pose_by_start and D. */
 static void side_slopes(const double *h, const double *alpha, const double *p_next, const double *pd_next, double *slope,
                         double *slope_rate, Work *w) {
   int i;
@@ -92,11 +96,11 @@ static void side_slopes(const double *h, const double *alpha, const double *p_ne
     double row, x, G;
     side_kernel(w->push + i, &still, &gap, &one, h, alpha + LIMIT_LOAD, alpha + LIMIT_SLIP, &row, &x, &G, w->kernel);
     slope[j] += 2.0 * square * G;
-    if (w->lead[i] < 0.0) w->blocks.K0[j] -= 2.0 * square * G;
+    if (w->lead[i] < 0.0) w->blocks.pose_by_start[j] -= 2.0 * square * G;
     side_kernel(w->push_rate + i, &rate, &gap, &one, h, alpha + LIMIT_LOAD, alpha + LIMIT_SLIP, &row, &x, &G, w->kernel);
     slope_rate[j] += h[0] * square * G;
-    w->blocks.K1[j] += 2.0 * square * G;
-    if (w->lead[i] < 0.0) w->blocks.D[j] -= 2.0 * square * G;
+    w->blocks.rate_by_end[j] += 2.0 * square * G;
+    if (w->lead[i] < 0.0) w->blocks.pose_by_end[j] -= 2.0 * square * G;
   }
 }
 
@@ -116,3 +120,5 @@ static void side_gradients(const double *h, const double *alpha, const double *p
     }
   }
 }
+
+#endif

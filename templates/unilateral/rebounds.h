@@ -1,31 +1,36 @@
-/* Restitution: w->shift holds the change of each bouncing contact's closing rate in both stages, w->by_seen its derivatives by gap,
- * approach rate and acceleration at the start, restitution and h. See codegen/graph/contact/rebounds.py. */
+/* Restitution: w->bounce.shift holds the change of each bouncing contact's closing rate in both stages, w->bounce.by_seen its
+ * derivatives by gap, approach rate and acceleration at the start, restitution and h. See codegen/graph/contact/rebounds.py. */
+#ifndef REBOUNDS_INCLUDED
+#define REBOUNDS_INCLUDED
+#include "contact_rows.h"
+#include "products.h"
+
 enum { SEEN = 3, BY = 2 * (SEEN + 2), KEPTS = 8 };
 
 /* Shares of the restitution, tried in this order. */
 static const double kept_shares[KEPTS] = { 1.0, 0.9995, 0.998, 0.99, 0.96, 0.85, 0.5, 0.0 };
 
 static void rebounds(const double *p, const double *pd, const double *u, const double *h, const double *alpha, Work *w) {
-  double *shift = w->shift, *by = w->by_seen, *seen = w->seen;
+  double *shift = w->bounce.shift, *by = w->bounce.by_seen, *seen = w->bounce.seen;
   int k, some = 0;
   memset(shift, 0, 2 * CONTACTS * sizeof(double));
   memset(by, 0, BY * CONTACTS * sizeof(double));
   for (k = 0; k < CONTACTS; k++) some |= bounce_entry[k] >= 0 && alpha[bounce_entry[k]] > 0.0;
-  if (!some || !(w->kept[0] > 0.0)) return;
+  if (!some || !(w->bounce.kept[0] > 0.0)) return;
   approach_kernel(p, pd, u, alpha, seen, w->kernel);
   for (k = 0; k < CONTACTS; k++) {
-    const double e = bounce_entry[k] < 0 ? 0.0 : w->kept[0] * alpha[bounce_entry[k]];
+    const double e = bounce_entry[k] < 0 ? 0.0 : w->bounce.kept[0] * alpha[bounce_entry[k]];
     if (!(e > 0.0)) continue;
     rebound_kernel(seen + SEEN * k, &e, h, shift + 2 * k, by + BY * k, w->kernel);
-    by[BY * k + 2 * SEEN] *= w->kept[0];
-    by[BY * k + 2 * SEEN + 1] *= w->kept[0];
+    by[BY * k + 2 * SEEN] *= w->bounce.kept[0];
+    by[BY * k + 2 * SEEN + 1] *= w->bounce.kept[0];
   }
 }
 
 /* Whether any contact bounces in the step. */
 static int rebounding(const Work *w) {
   int k, found = 0;
-  for (k = 0; k < CONTACTS; k++) found |= w->shift[2 * k] > 0.0;
+  for (k = 0; k < CONTACTS; k++) found |= w->bounce.shift[2 * k] > 0.0;
   return found;
 }
 
@@ -38,12 +43,12 @@ static int same_end(const double *found, const double *known) {
 
 /* Derivative of a stage's solution by the shift of contact k (N): h inverse J^T G of its normal, or T of a stiff one. */
 static void thrown(int stage, int k, const double *h, double *column, const Work *w) {
-  const double *G = w->stiff_g + SHARE * (stage * CONTACTS + k), *J = (stage ? w->J : w->J0) + N * touch_row[k];
-  const double *inverse = (stage ? w->response : w->inverse);
+  const double *G = w->stiff.slope + SHARE * (stage * CONTACTS + k), *J = (stage ? w->contact.last : w->contact.first) + N * touch_row[k];
+  const double *inverse = (stage ? w->rate.inverse : w->pose.inverse);
   double push[N];
   int i, j, q;
-  if (w->stiff[stage * CONTACTS + k] != 0.0) {
-    memcpy(column, w->stiff_t + N * (stage * TOUCHES + touch_row[k]), N * sizeof(double));
+  if (w->stiff.is[stage * CONTACTS + k] != 0.0) {
+    memcpy(column, w->stiff.by_rate + N * (stage * TOUCHES + touch_row[k]), N * sizeof(double));
     return;
   }
   memset(push, 0, sizeof push);
@@ -60,11 +65,11 @@ static void thrown(int stage, int k, const double *h, double *column, const Work
  * pose there. */
 static void rebound_slopes(const double *p, const double *pd, const double *u, const double *h, const double *alpha,
                            const double *carried, double *const *out, Work *w) {
-  double rows[2][3 * N], first[N], second[N], after[N], unused[NA], *bar = w->seen;
+  double rows[2][3 * N], first[N], second[N], after[N], unused[NA], *bar = w->bounce.seen;
   int k, i, j, stage, r;
   memset(unused, 0, sizeof unused);
   for (k = 0; k < CONTACTS; k++) {
-    const double *by = w->by_seen + BY * k;
+    const double *by = w->bounce.by_seen + BY * k;
     if (largest(by, BY) == 0.0) continue;
     for (stage = 0; stage < 2; stage++) {
       memset(rows[stage], 0, sizeof rows[stage]);
@@ -90,12 +95,12 @@ static void rebound_slopes(const double *p, const double *pd, const double *u, c
 static void rebound_pull(const double *p, const double *pd, const double *u, const double *h, const double *alpha, const double *x_seed,
                          const double *y_seed, double *p_bar, double *pd_bar, double *u_bar, double *alpha_bar, double *h_bar,
                          Work *w) {
-  double column[N], unused[NA], *bar = w->seen;
+  double column[N], unused[NA], *bar = w->bounce.seen;
   int k, i, some = 0;
   memset(bar, 0, SEEN * CONTACTS * sizeof(double));
   memset(unused, 0, sizeof unused);
   for (k = 0; k < CONTACTS; k++) {
-    const double *by = w->by_seen + BY * k;
+    const double *by = w->bounce.by_seen + BY * k;
     double pose, rate;
     if (largest(by, BY) == 0.0) continue;
     some = 1;
@@ -110,3 +115,5 @@ static void rebound_pull(const double *p, const double *pd, const double *u, con
   }
   if (some) approach_parameters_kernel(p, pd, u, alpha, bar, p_bar, pd_bar, u_bar, alpha_bar != 0 ? alpha_bar : unused, w->kernel);
 }
+
+#endif

@@ -14,8 +14,8 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from support import mechanisms
 from support.free_flyer import position
+from support.judges.properties import Scene, properties_of
 from support.numeric import Array
-from support.properties import Scene, properties_of
 from support.robots import generated
 
 from diffpbd.runtime import Robot, load

@@ -31,9 +31,10 @@ AT_AN_INSTANT = ("forward_dynamics", "loop_force", "inverse_dynamics", "close_lo
 
 
 SOURCES = (
-    "constrained_step.c", "step_functions.h", "turned_torque.h", "products.h", "lines.h", "dense.h", "free_stages.h", "cones.h",
-    "cone_systems.h", "cone_levels.h", "joint_limits.h", "contacts.h", "contact_rows.h", "contact_slopes.h", "discs.h",
-    "rebounds.h", "certificate.h", "slopes.h", "contact_force.h", "loops_closed.h", "loop_rows.h", "close_loops.h",
+    "constrained_step.c", "constrained_work.h", "step_functions.h", "step_interface.h", "turned_torque.h",
+    "products.h", "lines.h", "dense.h", "free_stages.h", "stage.h", "stage_residual.h", "cones.h", "cone_systems.h",
+    "cone_levels.h", "joint_limits.h", "contacts.h", "contact_rows.h", "contact_slopes.h", "discs.h", "rebounds.h",
+    "certificate.h", "slopes.h", "contact_force.h", "loops_closed.h", "loop_rows.h", "close_loops.h",
     "convergence.h", "trajectory.h", "work_sizes.h",
 )  # fmt: skip
 """Plain C of the step: the first file includes what a robot needs of the others."""
@@ -108,7 +109,7 @@ def add_constrained_step(emission: Emission, model: Model, by_alpha: bool, graph
             "MOST_NUMBERS": most,
             "NUMBERS": size - most * len(tree.contacts),
         }  # the numbers of contacts end the model
-    total = doubles("constrained_step.c", values)
+    total = doubles("constrained_work.h", values)
     known = len(emission.functions)
     operations = {name: k.operations for name, k in texts.items()} | contact_table.operations(kinds, texts)
     _declare(emission, model, operations, (n, m, total), graphs, by_alpha)

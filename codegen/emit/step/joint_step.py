@@ -17,7 +17,7 @@ from diffpbd.codegen.functions import DOCS
 from diffpbd.codegen.joint_space import tree_jacobian
 from diffpbd.runtime.folder.manifest import Parameter
 
-SHARED: Final = ("convergence.h", "trajectory.h", "work_sizes.h")
+SHARED: Final = ("step_functions.h", "step_interface.h", "convergence.h", "trajectory.h", "work_sizes.h")
 """Plain C of every step in joint space."""
 
 
@@ -93,7 +93,7 @@ def add_joint_step(
     emission.dispatched += dispatched
     emission.copy("joint_step.c")
     along_tree = ("tree_jacobian.h", *(("tree_parameters.h",) if kernels.slopes else ()))
-    for name in ("step_functions.h", *SHARED, *(along_tree if deep else ("rollout.h", "adjoint.h", "lanes.h"))):
+    for name in (*SHARED, *(along_tree if deep else ("rollout.h", "adjoint.h", "lanes.h"))):
         emission.copy(name)
     if kernels.sixth:
         emission.copy("orders.h")

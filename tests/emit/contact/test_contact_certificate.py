@@ -130,7 +130,7 @@ int main(void) {
       memcpy(end, p_next, sizeof end);
       memcpy(rate, pd_next, sizeof rate);
       if (kind == 0) end[2] = p[2] + mean + by[k] * %s;
-      if (kind == 1) work.gaps[0] = -by[k] * (%s + 0.5 * h * 2.0 * 1e-5);
+      if (kind == 1) work.contact.gap[0] = -by[k] * (%s + 0.5 * h * 2.0 * 1e-5);
       if (kind == 2) touched[1] = touched[0] * 2.0 * by[k], touched[2] = 0.0;
       if (kind == 3) later[1] = later[0] * 2.0 * by[k], later[2] = 0.0;
       if (kind == 4) touched[3] = k == 1 ? 1e-3 : -1e-3, touched[4] = touched[5] = 0.0;
@@ -147,14 +147,14 @@ int main(void) {
   }
   pd[2] = 0.0; /* nothing turns and nothing slips: a gain of energy has rounding alone, then what a compliance gives back */
   if (INNER(joint_step)(in, out, (double *)&work) != 0) return 1;
-  for (k = 0; k < CONTACTS; k++) work.law[LAW * k + 2] = 0.0;
+  for (k = 0; k < CONTACTS; k++) work.contact.law[LAW * k + 2] = 0.0;
   for (kind = 0; kind < 2; kind++) {
     const double back = kind == 0 ? 0.0 : 2.0 / h * 1e-3 * 1e-6, held = 10.0;
     double kinetic = 0.0, most;
     int i, j;
     for (i = 0; i < N; i++)
       for (j = 0; j < N; j++) kinetic += 0.5 * work.mass[i + N * j] * pd_next[i] * pd_next[j];
-    if (kind == 1) work.law[1] = 1e-2, work.gaps[0] = -1e-6, work.push[0] = work.push_rate[0] = 1e-3;
+    if (kind == 1) work.contact.law[1] = 1e-2, work.contact.gap[0] = -1e-6, work.push[0] = work.push_rate[0] = 1e-3;
     for (k = 1; k < 3; k++) {
       most = 1e-9 * (kinetic + 2.0 * held) + back;
       work.energy[0] = kinetic, work.energy[1] = held, work.energy[2] = work.energy[4] = 0.0;

@@ -31,7 +31,7 @@ extern "C" {
  * it where contact_hash() gives the same text. */
 #define CONTACT_VERSION "0.2.0"
 #define CONTACT_ABI 1
-#define CONTACT_HASH "3871d0451a8adaab0c321d8578caa8e575be18c13594182c985e43f61c468e2a"
+#define CONTACT_HASH "b8e2efcecb09d7386cfe84e22fa3dbf1bca9fe46e6bd3877563873c607e1484e"
 
 enum contact_status {
   CONTACT_STATUS_OK = 0,

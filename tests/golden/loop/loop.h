@@ -31,7 +31,7 @@ extern "C" {
  * it where loop_hash() gives the same text. */
 #define LOOP_VERSION "0.2.0"
 #define LOOP_ABI 1
-#define LOOP_HASH "e8dba588bbec0710c52cd6949da142697253918a67f1cf4caa17341e0d8fe3bb"
+#define LOOP_HASH "01fa2b28bde6482305bfca1f34a75555409f59f846d7fd97a2008e217704d65c"
 
 enum loop_status {
   LOOP_STATUS_OK = 0,

@@ -4,6 +4,8 @@
  */
 
 /* Sizes, tables and kernels for constrained_step.c. */
+#ifndef CONSTRAINED_STEP_MODEL_INCLUDED
+#define CONSTRAINED_STEP_MODEL_INCLUDED
 #define N 3
 #define LINKS 3
 #define NA 40
@@ -2493,3 +2495,5 @@ static NOINLINE void node_torque_kernel(const double *restrict u, const double *
  reading[2]=a0;
 }
 
+
+#endif

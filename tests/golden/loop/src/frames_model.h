@@ -4,6 +4,8 @@
  */
 
 /* Sizes, tables and kernels for frames.c. */
+#ifndef FRAMES_MODEL_INCLUDED
+#define FRAMES_MODEL_INCLUDED
 #define N 3
 #define NP 3
 #define BASE 0
@@ -38,3 +40,5 @@ static NOINLINE void frames_model_kernel(const double *restrict alpha, double *r
   (void)w;
 }
 
+
+#endif
