@@ -74,7 +74,7 @@ JOBS = (
         "mpc", (diffpbd.Mpc.__init__, diffpbd.Mpc.run_to, diffpbd.Plant), "MpcHow ApproachHow",
         (MpcOptions, Approach, diffpbd.Plant),
         {*MENDING, "bridge_jumps", "reference", "obstacle", "obstacles"},  # only a command follows a log; place_obstacles
-        {"price", "reuse", "transition"},
+        {"iterations", "price", "reuse", "transition"},
     ),
     Job(
         "simulate", (diffpbd.simulate,), "", (),
