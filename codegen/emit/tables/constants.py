@@ -99,9 +99,7 @@ CONSTANTS: Final = (
     Constant("mpc_joined", 12, "1", "mpc: violated rows of a round beyond which later stages wait"),
     Constant("mpc_rounds", 10, "1", "mpc: rounds of the active-set method before the interior point method"),
     Constant("mpc_exchanges", 14, "1", "mpc: rows that all rounds may factorise, over those of a full working set"),
-    Constant(
-        "mpc_brake", 0.5, "1", "mpc: rates to which a plan brakes that stops early beyond bounds, over these bounds"
-    ),
+    Constant("mpc_brake", 0.5, "1", "mpc: rates to which plans that stop early beyond bounds brake, over these"),
     Constant("mpc_parting", 0.05, "m/s", "mpc: rate at which what is nearer than keep_apart asks for has to part"),
     Constant("mpc_parting_price", 1e4, "cost per m", "mpc: largest price of a metre less than that"),
     Constant("mpc_left", 0.1, "1", "mpc: residual of a plan at the iteration limit, relative to the first"),
