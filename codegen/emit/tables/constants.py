@@ -255,16 +255,10 @@ CLEARANCE_STATUS: Final = {
 ALPHA_STATUS: Final = {int(fault): words for fault, words in FAULTS.items()}
 """Statuses of `<robot>_alpha_check`."""
 
-SPECIAL_STATUS: Final = (
-    LOOP_STATUS
-    | UNILATERAL_STATUS
-    | LIMIT_STATUS
-    | CONTACT_STATUS
-    | FLOATING_STATUS
-    | FRAME_STATUS
-    | CLEARANCE_STATUS
-    | HOLD_STATUS
-)
+SPECIAL_STATUS: Final = {
+    **LOOP_STATUS, **UNILATERAL_STATUS, **LIMIT_STATUS, **CONTACT_STATUS, **FLOATING_STATUS, **FRAME_STATUS,
+    **CLEARANCE_STATUS, **HOLD_STATUS,
+}  # fmt: skip
 """Statuses that not every robot has."""
 
 STATUS_NAMES: Final = {
