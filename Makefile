@@ -8,7 +8,7 @@ OPTS ?=
 BIN := .venv/bin
 SETUP := PYTHON='$(PYTHON)' .ci/environment
 
-.PHONY: help generate test soak coverage check-generated bench reproduce docs lint clean
+.PHONY: help generate test soak stops coverage check-generated bench reproduce docs lint clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -32,6 +32,10 @@ test: ## The test suite with reduced counts, about 10 minutes on two cores
 soak: ## The test suite with the long counts
 	@$(SETUP) test
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --soak $(OPTS)
+
+stops: ## A thousand stops of arms that are not their model, and how many kept the bounds (OPTS='--stops 10000')
+	@$(SETUP) test
+	@cd tests && OPENBLAS_NUM_THREADS=1 PYTHONPATH=.. $(abspath $(BIN))/python -m support.reality.calm_table --stops 1000 --laws gravity impedance track $(OPTS)
 
 coverage: ## Lines of the emitted solvers that all C tests together run, by file (gcovr)
 	@$(SETUP) test

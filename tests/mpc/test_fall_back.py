@@ -24,6 +24,7 @@ from support.small.universal import UR10E, write
 from diffpbd.runtime import Robot, load
 from diffpbd.runtime.base.arrays import FloatArray
 from diffpbd.runtime.base.errors import SolverError
+from diffpbd.runtime.model.statics import holding_torque
 from diffpbd.runtime.mpc.fall_back import BLIND_AFTER, FallBack
 from diffpbd.runtime.mpc.options import MpcOptions
 from diffpbd.runtime.mpc.plan import PlanSource
@@ -226,6 +227,34 @@ def test_loops_are_damped_by_their_motors(passive: tuple[str, ...]) -> None:
     if far:
         with pytest.raises(SolverError, match="did not close"):
             robot.damped_hold(p, pd, -limit, limit, 0, h, far)
+
+
+@pytest.mark.parametrize("name", ["baxter_bare", "double_pendulum", "five_bar", "a driven five_bar"])
+def test_at_rest_it_is_the_holding_torque_of_the_runtime(name: str) -> None:
+    """One rule, said in C for the plans and in Python for robots without them: equal at poses and parameters at random."""
+    robot, p, _ = (
+        five_bar(("j4",) if name[0] == "a" else ("j2", "j4")) if "five" in name else (loaded(name), None, None)
+    )
+    rng, none = np.random.default_rng(8), np.full(robot.n, NONE)
+    for _ in range(10):
+        values = {}
+        for joint in robot.joints:
+            values |= {
+                f"spring.stiffness.{joint}": rng.uniform(0.0, 5.0),
+                f"spring.rest.{joint}": rng.uniform(-1.0, 1.0),
+            }
+            values |= {
+                f"torque_offset.{joint}": rng.uniform(-1.0, 1.0),
+                f"friction.coulomb.{joint}": rng.uniform(0.0, 1.0),
+            }
+        alpha = robot.alpha.vector(
+            {"gravity.x": rng.uniform(-3.0, 3.0), "payload.mass": rng.uniform(0.0, 1.0), **values}
+        )
+        q = rng.uniform(-1.0, 1.0, robot.n) if p is None else p
+        expected = holding_torque(robot, q, alpha)
+        assert np.abs(expected).max() > 0.1
+        found = robot.damped_hold(q, np.zeros(robot.n), -none, none, 0, 0.01, alpha)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
 def test_a_floating_base_keeps_its_momentum_and_its_joints_come_to_rest() -> None:

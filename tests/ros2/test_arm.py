@@ -154,6 +154,9 @@ class Silent:
     def send(self, joints: tuple[str, ...], values: np.ndarray) -> None:
         self.sent.append(values)
 
+    def answer(self) -> None:
+        """Nothing can be asked."""
+
     def close(self) -> None:
         pass
 
@@ -204,6 +207,38 @@ def test_an_arm_that_is_let_go_fades_to_what_holds_it(rate: float) -> None:
     steps = np.abs(np.diff(link.sent[count - 1 :], axis=0)) / np.array(EFFORT)
     assert steps.max() <= 0.1 + 1e-9 and clock.time - begin <= 0.25
     assert np.allclose(link.sent[-1], gravity(q))  # not at the pose that could not be believed
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_an_arm_is_braked_on_letting_go_only_where_torques_are_known_to_act_as_told(known: bool) -> None:
+    """Once its efforts showed another order of joints, a braking torque might drive any of them."""
+    link, clock = Silent(), Stopped()
+    arm = Ros2Arm(link, JOINTS, bench_limits(), gravity, inertial, Said(), clock=clock)
+    link.open = lambda listener: None
+    arm.open(100.0)
+    q, dq, rest = np.array([0.3, 0.9]), np.array([0.4, -0.3]), gravity(np.array([0.3, 0.9]))
+
+    def state(k: int, angles: np.ndarray, speeds: np.ndarray, effort: np.ndarray) -> None:
+        stamp = (1, 10_000_000 * k)
+        arm._on_state(JointState(Header(0, stamp, ""), JOINTS, angles, speeds, effort), clock.time, "robot")
+
+    for k in range(8):
+        state(k, q, np.zeros(2), rest)
+    for k in range(8, 20):
+        clock.time += 0.01
+        told = link.sent[-1] if link.sent else rest
+        state(k, q, np.zeros(2), told if known else told[::-1])
+        arm.transmit(Mode.POSITION, q)
+    assert ("another order of joints" in arm.trouble()) is not known
+    for k in range(20, 40):
+        clock.time += 0.01
+        state(k, q + 0.01 * (k - 19) * dq, dq, rest)
+        arm.transmit(Mode.TORQUE, gravity(q))
+    count = len(link.sent)
+    arm.set_timeout(0.02)
+    braking = [sent - gravity(q) for sent in link.sent[count : count + 3]]
+    pushed = max(float(-dq @ part) for part in braking)
+    assert pushed > 1.0 if known else pushed < 0.2, braking  # W
 
 
 def test_the_end_leaves_what_holds_the_arm() -> None:
