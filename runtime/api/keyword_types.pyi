@@ -148,6 +148,7 @@ class IkHow(TypedDict, total=False):
 class MpcHow(TypedDict, total=False):
     backend: Backend
     programs: int
+    iterations: int | None
     time_limit: float | None
     delay: int
     reuse: int
