@@ -55,6 +55,10 @@ MOVING = 0.8
 Laws = Callable[[dict[str, Any], Limits, Settings], Supervisor]
 
 
+class NotRun(Exception):
+    """A run that was refused: nothing was stopped."""
+
+
 @dataclass
 class Stopped:
     """Outcome of one stop, arrays (n,)."""
@@ -298,6 +302,8 @@ def stopped(
     with patch("diffpbd.runtime.loop.run.punctual", contextlib.nullcontext):
         report = one.execute()
     arm.advance(0.2)
+    if not seen:
+        raise NotRun(report.text)
     angles, speeds, shares = (np.array(part) for part in zip(*seen, strict=True))
     v = speeds[0]
     most = v + np.minimum(owed[0], np.maximum(speeds.max(axis=0) - v, 0.0))  # by the law's last torque

@@ -17,7 +17,7 @@ import numpy as np
 from diffpbd.runtime import load
 from diffpbd.runtime.loop.stopping import Reason
 from support.reality import KINDS
-from support.reality.calm_stops import LAWS, MOST_HELD, Stopped, generated_laws, real_stop, stopped
+from support.reality.calm_stops import LAWS, MOST_HELD, NotRun, Stopped, generated_laws, real_stop, stopped
 from support.robots import generated, loaded
 
 GAIN = 0.2
@@ -66,7 +66,10 @@ def by_turns(seeds: range, laws: list[str], rates: list[float]) -> None:
     for count, seed in enumerate(seeds, start=1):
         kind = seed // MODELS % len(kinds)
         name, law, rate = kinds[kind]
-        found[kind].append(real_stop(name, law, rate, seed, robot=robots[name]))
+        try:
+            found[kind].append(real_stop(name, law, rate, seed, robot=robots[name]))
+        except NotRun as refused:
+            print(f"stop {seed} of {name} under {law}: {refused}", flush=True)
         if count % EVERY == 0 or count == len(seeds):
             print(row("all", list(chain(*found)), time.process_time() - begin), flush=True)
     for kind, stops in zip(kinds, found, strict=True):
