@@ -3,6 +3,7 @@
 #define CONE_SYSTEMS_INCLUDED
 #include "products.h"
 #include "lines.h"
+#include "stage.h"
 #if SIDES
 #include "joint_limits.h"
 #endif

@@ -2,6 +2,7 @@
 #ifndef STAGE_RESIDUAL_INCLUDED
 #define STAGE_RESIDUAL_INCLUDED
 #include "products.h"
+#include "stage.h"
 #if SIDES
 #include "joint_limits.h"
 #endif

@@ -31,7 +31,7 @@ extern "C" {
  * it where contact_hash() gives the same text. */
 #define CONTACT_VERSION "0.2.0"
 #define CONTACT_ABI 1
-#define CONTACT_HASH "b8e2efcecb09d7386cfe84e22fa3dbf1bca9fe46e6bd3877563873c607e1484e"
+#define CONTACT_HASH "208962c9ba8f71b1fbcb6bfab5be5dd2e7021494955116ab79567fdd9a75f3ef"
 
 enum contact_status {
   CONTACT_STATUS_OK = 0,

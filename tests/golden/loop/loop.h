@@ -31,7 +31,7 @@ extern "C" {
  * it where loop_hash() gives the same text. */
 #define LOOP_VERSION "0.2.0"
 #define LOOP_ABI 1
-#define LOOP_HASH "01fa2b28bde6482305bfca1f34a75555409f59f846d7fd97a2008e217704d65c"
+#define LOOP_HASH "0072f7f92f766b8a999949de378acd1cfbe8935929719323d37010d56a3d8530"
 
 enum loop_status {
   LOOP_STATUS_OK = 0,
