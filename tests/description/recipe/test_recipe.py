@@ -124,7 +124,7 @@ def test_the_command_line_says_every_option_that_it_takes() -> None:
     given = {
         "base": "b", "tip": ("t", "s"), "hold": ("j",), "integrator": "paper", "solver": "jacobi", "sweeps": 12,
         "friction": "urdf", "friction_law": ("stribeck",), "symbolic": ("mass", "com"), "limits": True,
-        "wrench": ("l", "k"), "lever_springs": ("e",), "relaxation": 0.5,
+        "wrench": ("l", "k"), "lever_springs": ("e",), "element": ("e.py=j",), "relaxation": 0.5,
         "sweep_order": "printed", "multiplier": "scalar", "variants": ("paper_direct", "paper_jacobi"),
         "functions": ("mpc",), "cuda": True, "single": True, "base_joint": "floating",
         "contact_from_collision": ("hand=table", "foot"),

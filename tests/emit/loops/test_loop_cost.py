@@ -26,7 +26,7 @@ def operations(folder: Path, name: str, closed: bool) -> dict[str, int]:
     if closed:
         add_constrained_step(emission, model, False, ())
     else:
-        add_joint_step(emission, step_kernels(model, False, False), robot.n, robot.n, model.entries, (), False)
+        add_joint_step(emission, step_kernels(model, False, False), robot.n, robot.n, model.entries, by_alpha=False)
     return {f.name: f.operations for f in emission.functions}
 
 
